@@ -1,0 +1,83 @@
+"""The Flask application. Nothing runs at import; `create_app` wires what bootstrap.py built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+from urllib.parse import urlsplit
+
+import structlog
+from flask import Flask, Response, request
+
+from handoff import bootstrap
+from handoff.bootstrap import Services
+from handoff.web import api, health, openapi, person, problems
+from voice import webhooks
+
+MAX_BODY_BYTES = 1_048_576
+
+#: For everything that is not asked otherwise: nothing is loaded from elsewhere, nothing frames us.
+CSP = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+
+
+def create_app(services: Services | None = None) -> Flask:
+    """The web application; without `services` they are built from the environment.
+
+    Raises config.BadSettings naming every variable that is missing or wrong.
+    """
+    services = services or bootstrap.from_environment()
+    app = Flask(__name__, template_folder="handoff/web/templates", static_folder="handoff/web/static")
+    prefix = urlsplit(services.settings.public_url).path
+    app.config.update(
+        MAX_CONTENT_LENGTH=MAX_BODY_BYTES, MAX_FORM_MEMORY_SIZE=MAX_BODY_BYTES, URL_PREFIX=prefix
+    )
+    app.url_map.strict_slashes = False
+    app.extensions["handoff"] = services
+    for module in (api, openapi, person, health, webhooks):
+        app.register_blueprint(module.bp)
+    openapi.spec.register(app)
+    problems.install(app)
+    app.before_request(_fresh_log_context)
+    app.after_request(_guard)
+    if prefix:
+        app.wsgi_app = _Prefixed(app.wsgi_app, prefix)  # type: ignore[method-assign]  # Flask's documented way
+    return app
+
+
+class _Prefixed:
+    """Serves the application under the path of its public URL, whether or not a proxy has cut it off."""
+
+    def __init__(self, inner: Callable[..., Iterable[bytes]], prefix: str):
+        self.inner = inner
+        self.prefix = prefix
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        path = environ.get("PATH_INFO", "")
+        if path == self.prefix or path.startswith(self.prefix + "/"):
+            environ["PATH_INFO"] = path[len(self.prefix) :] or "/"
+            environ["SCRIPT_NAME"] = environ.get("SCRIPT_NAME", "") + self.prefix
+        return self.inner(environ, start_response)
+
+
+def _fresh_log_context() -> None:
+    structlog.contextvars.clear_contextvars()
+    view = request.view_args or {}
+    if "handoff_id" in view:
+        structlog.contextvars.bind_contextvars(handoff=view["handoff_id"])
+
+
+def _guard(response: Response) -> Response:
+    """Headers that every answer carries."""
+    headers = response.headers
+    headers.setdefault("Content-Security-Policy", CSP)
+    headers.setdefault("X-Content-Type-Options", "nosniff")
+    headers.setdefault("X-Frame-Options", "DENY")
+    # With `no-referrer`, browsers send `Origin: null` with our own forms; nothing leaves our origin here.
+    headers.setdefault("Referrer-Policy", "same-origin")
+    headers.setdefault("Cross-Origin-Opener-Policy", "same-origin")
+    if request.is_secure:
+        headers.setdefault("Strict-Transport-Security", "max-age=31536000")
+    return response

@@ -1,0 +1,57 @@
+"""The program: `python -m devphone`. Reads arguments, listens, ends at once on SIGTERM or SIGINT."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+
+from .clock import ManualClock, RealClock
+from .driver import Driver
+from .settings import BadSettings, check
+from .web.app import create_app, serve
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run until told to stop; 2 when it can't start like this."""
+    parser = argparse.ArgumentParser(prog="devphone", description="A Twilio double with a phone you can see.")
+    parser.add_argument("--host", default="127.0.0.1", help="loopback only")
+    parser.add_argument("--port", type=int, default=0, help="0 = any free one")
+    parser.add_argument("--account-sid", help="AC and 32 hexadecimal digits; or DEVPHONE_ACCOUNT_SID")
+    parser.add_argument("--auth-token", help="or DEVPHONE_AUTH_TOKEN, which other processes can't see")
+    parser.add_argument("--number", action="append", default=[], help="a number of the account; repeatable")
+    parser.add_argument("--clock", choices=("real", "manual"), default="real")
+    parser.add_argument("--json", action="store_true", help="print one line of JSON when it listens")
+    given = parser.parse_args(argv)
+    try:
+        settings = check(
+            os.environ,
+            account_sid=given.account_sid,
+            auth_token=given.auth_token,
+            numbers=given.number,
+            host=given.host,
+            port=given.port,
+        )
+    except BadSettings as refusal:
+        print(f"devphone: {refusal}", file=sys.stderr)
+        return 2
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    driver = Driver(settings, ManualClock() if given.clock == "manual" else RealClock())
+    server = serve(create_app(driver), settings.host, settings.port)
+    threading.Thread(target=server.serve_forever, name="server", daemon=True).start()
+    host = f"[{server.host}]" if ":" in server.host else server.host
+    url = f"http://{host}:{server.port}"
+    line = json.dumps({"url": url, "pid": os.getpid()}) if given.json else f"SIMULATED phone at {url}"
+    print(line, flush=True)
+    stop.wait()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,175 @@
+"""What is known about a phone, a call and a text: plain records, changed by the engine only.
+
+How they look on Twilio's wire is `web/resources.py`.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .actions import Now
+from .gather import Gathering
+from .twiml import Document
+
+TERMINAL = frozenset({"completed", "busy", "no-answer", "failed", "canceled"})
+Behaviour = Literal["rings", "answers", "busy", "unreachable", "voicemail"]
+Texts = Literal["delivered", "undelivered", "no_receipt"]
+Who = Literal["voice", "person", "system"]
+
+
+@dataclass(frozen=True)
+class Phone:
+    """How one number behaves. `after_s` counts from the first ring; `records_s` is a voicemail's patience.
+
+    `texts` = what becomes of a text sent to it: a receipt, code `error_code`, or `sent` as the last word.
+    """
+
+    number: str
+    behaviour: Behaviour = "rings"
+    after_s: float = 0.0
+    records_s: float = 120.0
+    texts: Texts = "delivered"
+    error_code: int = 30003
+
+
+@dataclass(frozen=True)
+class CallRequest:
+    """A create that was found valid. Times in seconds, numbers in E.164; `twiml` only without `url`."""
+
+    to: str
+    from_: str
+    url: str = ""
+    method: str = "POST"
+    twiml: str = ""
+    fallback_url: str = ""
+    fallback_method: str = "POST"
+    status_callback: str = ""
+    status_callback_method: str = "POST"
+    events: tuple[str, ...] = ("completed",)
+    timeout_s: int = 60
+    time_limit_s: int = 14400
+
+
+@dataclass(frozen=True)
+class CallChange:
+    """An update that was found valid; None = leave as is. `redirect_url` and `twiml` exclude each other."""
+
+    status: Literal["canceled", "completed"] | None = None
+    redirect_url: str | None = None
+    redirect_method: str = "POST"
+    twiml: str | None = None
+    fallback_url: str | None = None
+    fallback_method: str | None = None
+    status_callback: str | None = None
+    status_callback_method: str | None = None
+    time_limit_s: int | None = None
+
+
+@dataclass(frozen=True)
+class Heard:
+    """One thing heard on a call. `who` is the application's voice, the person, or the system.
+
+    `at_s` counts from the answer.
+    """
+
+    at_s: float
+    who: Who
+    text: str
+
+
+@dataclass
+class SeenDocument:
+    """One request for TwiML and its HTTP status; None while waiting, or when no answer came."""
+
+    url: str
+    method: str
+    fields: dict[str, str]
+    status: int | None = None
+    problem: str = ""
+
+
+@dataclass
+class Programme:
+    """Where a call is in its TwiML. `fetch_id` names the only reply that is still wanted; 0 = none."""
+
+    document: Document | None = None
+    position: int = 0
+    gathering: Gathering | None = None
+    fetch_id: int = 0
+    fetching_fallback: bool = False
+
+
+@dataclass
+class Call:
+    """One call. `sequence` counts status callbacks really sent; `fetch_lag_s` delays what a GET shows."""
+
+    sid: str
+    request: CallRequest
+    created: Now
+    updated: Now
+    status: str = "queued"
+    dialled: Now | None = None
+    answered: Now | None = None
+    ended: Now | None = None
+    sip_code: int | None = None
+    sequence: int = 0
+    keys: str = ""
+    transcript: list[Heard] = field(default_factory=list)
+    documents: list[SeenDocument] = field(default_factory=list)
+    programme: Programme = field(default_factory=Programme)
+    fetch_lag_s: float = 0.0
+    earlier: list[Call] = field(default_factory=list, repr=False)
+
+    @property
+    def over(self) -> bool:
+        """Whether the call has reached one of its ends."""
+        return self.status in TERMINAL
+
+    @property
+    def duration_s(self) -> int:
+        """Whole seconds from the answer to the end; 0 when it was never answered or still goes on."""
+        return int(self.ended.s - self.answered.s) if self.answered and self.ended else 0
+
+    def keep_for_lagging_reads(self) -> None:
+        """Remember the present state, when reads of this call lag."""
+        if self.fetch_lag_s:
+            self.earlier.append(copy.copy(self))
+
+    def as_read_at(self, now: Now) -> Call:
+        """The state that a GET shows at `now`: the present one, or an older one while reads lag."""
+        if not self.fetch_lag_s:
+            return self
+        seen = [old for old in self.earlier if old.updated.s <= now.s - self.fetch_lag_s]
+        return seen[-1] if seen else self.earlier[0]
+
+
+@dataclass(frozen=True)
+class TextRequest:
+    """A message create that was found valid."""
+
+    to: str
+    body: str
+    from_: str = ""
+    service_sid: str = ""
+    media: tuple[str, ...] = ()
+    status_callback: str = ""
+
+
+@dataclass
+class Text:
+    """One message on its way to a phone. `encoding` is GSM-7 or UCS-2; `arrived` = it can be read there."""
+
+    sid: str
+    request: TextRequest
+    from_: str
+    body: str
+    encoding: str
+    segments: int
+    created: Now
+    updated: Now
+    status: str = "queued"
+    sent: Now | None = None
+    arrived: bool = False
+    error_code: int | None = None

@@ -1,0 +1,124 @@
+"""Reads a TwiML document: from the application's reply, or from a `Twiml` parameter, to verbs.
+
+Knows what a document may look like, not what a verb does (that is `programme.py`).
+Source for names and defaults: https://www.twilio.com/docs/voice/twiml and its pages per verb.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass, replace
+
+from .actions import NoReply, Reply
+
+MAX_BYTES = 65536
+
+ATTRIBUTES: dict[str, frozenset[str]] = {
+    "Say": frozenset({"voice", "loop", "language"}),
+    "Pause": frozenset({"length"}),
+    "Play": frozenset({"loop", "digits"}),
+    "Redirect": frozenset({"method"}),
+    "Hangup": frozenset(),
+    "Reject": frozenset({"reason"}),
+    "Gather": frozenset(
+        "input action method timeout speechTimeout maxSpeechTime profanityFilter finishOnKey numDigits "
+        "partialResultCallback partialResultCallbackMethod language hints bargeIn debug actionOnEmptyResult "
+        "speechModel enhanced".split()
+    ),
+}
+NESTED = frozenset({"Say", "Play", "Pause"})
+
+
+@dataclass(frozen=True)
+class Verb:
+    """One element: `text` is everything said inside it, SSML children included."""
+
+    name: str
+    attributes: dict[str, str]
+    text: str
+    children: tuple[Verb, ...] = ()
+
+    def seconds(self, name: str, default: float) -> float:
+        """A non-negative whole number from an attribute, or the default."""
+        value = self.attributes.get(name, "")
+        return float(value) if value.isascii() and value.isdigit() else default
+
+
+@dataclass(frozen=True)
+class Document:
+    """Verbs to run. `url` is what relative URLs are resolved against; empty for a `Twiml` parameter."""
+
+    url: str
+    method: str
+    verbs: tuple[Verb, ...]
+    warnings: tuple[tuple[int, str], ...] = ()
+
+
+class UnreadableDocument(Exception):
+    """The document can't be run; `code` is Twilio's, `text` says why."""
+
+    def __init__(self, code: int, text: str) -> None:
+        """`code` of the error dictionary, `text` a sentence."""
+        super().__init__(text)
+        self.code, self.text = code, text
+
+
+def read_reply(reply: Reply | NoReply, method: str) -> Document:
+    """The document in an HTTP reply. Raises UnreadableDocument with 11200, 11750, 12100, 12102 or 12300.
+
+    204 is an empty document; text/plain is spoken when it is no TwiML; audio is played.
+    https://www.twilio.com/docs/voice/twiml#twilios-request-to-your-application
+    """
+    if isinstance(reply, NoReply):
+        raise UnreadableDocument(reply.code, reply.text)
+    if not 200 <= reply.status < 300:
+        raise UnreadableDocument(11200, f"the application answered {reply.status}")
+    if reply.too_big:
+        raise UnreadableDocument(11750, "the document is larger than 64 kB")
+    if reply.status == 204:
+        return Document(reply.url, method, ())
+    kind = (reply.content_type or "").split(";")[0].strip().lower()
+    if not kind:
+        raise UnreadableDocument(11200, "the answer has no content type")
+    if kind.startswith("audio/"):
+        return Document(reply.url, method, (Verb("Play", {}, reply.url),))
+    if kind == "text/plain":
+        try:
+            return replace(read_xml(reply.body), url=reply.url, method=method)
+        except UnreadableDocument:
+            return Document(reply.url, method, (Verb("Say", {}, reply.body.decode(errors="replace")),))
+    if kind not in ("text/xml", "application/xml", "text/html"):
+        raise UnreadableDocument(12300, f"content type {kind} is not TwiML")
+    return replace(read_xml(reply.body), url=reply.url, method=method)
+
+
+def read_xml(body: bytes) -> Document:
+    """The verbs in `body`. Raises UnreadableDocument 12100 (no XML, or not one root) or 12102 (its name)."""
+    try:
+        root = ET.fromstring(body)
+    except ET.ParseError as error:
+        raise UnreadableDocument(12100, f"the document is not well-formed XML: {error}") from error
+    except (LookupError, ValueError) as error:
+        raise UnreadableDocument(12100, f"the document's encoding can't be read: {error}") from error
+    if root.tag != "Response":
+        raise UnreadableDocument(12102, f"the root element is {root.tag}, not Response")
+    warnings: list[tuple[int, str]] = []
+    if root.attrib:
+        warnings.append((12200, f"Response takes no attributes: {', '.join(root.attrib)}"))
+    verbs = tuple(verb for element in root if (verb := _verb(element, frozenset(ATTRIBUTES), warnings)))
+    return Document("", "POST", verbs, tuple(warnings))
+
+
+def _verb(element: ET.Element, allowed: frozenset[str], warnings: list[tuple[int, str]]) -> Verb | None:
+    """One verb, or None with a warning 12200; unknown attributes are warned about and dropped."""
+    name = element.tag
+    if name not in allowed:
+        warnings.append((12200, f"{name} is not understood here and was skipped"))
+        return None
+    known = {key: value for key, value in element.attrib.items() if key in ATTRIBUTES[name]}
+    if unknown := sorted(set(element.attrib) - set(known)):
+        warnings.append((12200, f"{name} has no attribute {', '.join(unknown)}"))
+    if name == "Gather":
+        children = tuple(verb for child in element if (verb := _verb(child, NESTED, warnings)))
+        return Verb(name, known, "", children)
+    return Verb(name, known, " ".join("".join(element.itertext()).split()))

@@ -1,0 +1,69 @@
+"""What the program is told at start, checked: the account, its numbers, where to listen, which clock.
+
+From arguments or the environment; refusals are sentences for the person who started it.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .numbers import is_e164
+
+DEFAULT_NUMBER = "+12125550100"
+
+
+class BadSettings(ValueError):
+    """The program can't start like this; the text says why."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One account. `numbers` (E.164) are those it may call and text from, at least one."""
+
+    account_sid: str
+    auth_token: str
+    numbers: tuple[str, ...] = (DEFAULT_NUMBER,)
+    host: str = "127.0.0.1"
+    port: int = 0
+
+
+def check(
+    environ: Mapping[str, str],
+    *,
+    account_sid: str | None,
+    auth_token: str | None,
+    numbers: list[str],
+    host: str,
+    port: int,
+) -> Settings:
+    """Settings from arguments, completed by the environment. Raises BadSettings.
+
+    TWILIO_EDGE and TWILIO_REGION are refused, since twilio-python rewrites any host name with them.
+    """
+    for name in ("TWILIO_EDGE", "TWILIO_REGION"):
+        if environ.get(name):
+            raise BadSettings(f"{name} is set: Twilio's library would not reach this program. Unset it.")
+    sid = account_sid or environ.get("DEVPHONE_ACCOUNT_SID", "")
+    token = auth_token or environ.get("DEVPHONE_AUTH_TOKEN", "")
+    if not re.fullmatch(r"AC[0-9a-f]{32}", sid):
+        raise BadSettings("the account sid must be AC and 32 hexadecimal digits; make one up")
+    if not token:
+        raise BadSettings("the auth token is missing; make one up")
+    if not is_loopback(host):
+        raise BadSettings(f"{host} is not this machine: the dev phone listens on loopback only")
+    if bad := [number for number in numbers if not is_e164(number)]:
+        raise BadSettings(f"not a number of the form +12125550100: {', '.join(bad)}")
+    return Settings(sid, token, tuple(numbers) or (DEFAULT_NUMBER,), host, port)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name or address is this machine and no other."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,139 @@
+"""The client for tests and demos: phones that expect calls and texts, press keys, and hear what was said.
+
+Speaks the control API only, so it works in any process. It knows nothing of the service under test.
+Every wait has a deadline and fails with AssertionError, saying what was heard instead.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+from devphone.numbers import masked
+
+from .connection import Connection
+from .phones import CallOnPhone, PhoneNumber, TextOnPhone, spoken
+
+__all__ = ["CallOnPhone", "DevPhone", "PhoneNumber", "TextOnPhone", "start"]
+
+WAIT_S = 10.0
+
+
+class DevPhone(Connection):
+    """A running dev phone."""
+
+    def __init__(self, url: str, timeout_s: float = WAIT_S) -> None:
+        """`url` is what the program printed when it began to listen; see Connection for `timeout_s`."""
+        super().__init__(url, timeout_s)
+        self._expected_codes: list[int] = []
+
+    def number(self, number: str) -> PhoneNumber:
+        """The phone with this number (E.164)."""
+        return PhoneNumber(self, number)
+
+    def advance(self, seconds: float) -> None:
+        """Move a manual clock; returns when the service has answered everything that this caused."""
+        self.send("POST", "/clock/advance", {"seconds": seconds})
+
+    def settle(self) -> None:
+        """Return when no request to the service is in flight."""
+        self.send("POST", "/clock/settle")
+
+    def faults(self, wanted: dict[str, Any]) -> None:
+        """Ask for faults, such as `{"lose_201": 1}`; the list is in the README."""
+        self.send("POST", "/faults", wanted)
+
+    def pace(self, **seconds: float) -> None:
+        """Set `queue_s`, `ring_s`, `text_step_s`."""
+        self.send("PUT", "/pace", seconds)
+
+    def requests(self) -> list[dict[str, Any]]:
+        """REST requests that the service made, oldest first, with `form`, `status`, `sid` and `at_ms`."""
+        found: list[dict[str, Any]] = self.send("GET", "/requests")["requests"]
+        return found
+
+    def debugger(self) -> list[dict[str, Any]]:
+        """The debugger's entries, oldest first."""
+        found: list[dict[str, Any]] = self.send("GET", "/debugger")["entries"]
+        return found
+
+    def expect_debugger(self, code: int) -> dict[str, Any]:
+        """Wait for a debugger entry with this code; `nothing_else_happened` then accepts one such entry."""
+        already = self._expected_codes.count(code)
+
+        def entry() -> dict[str, Any] | None:
+            found = [entry for entry in self.debugger() if entry["code"] == code]
+            return found[already] if len(found) > already else None
+
+        found = self.wait_for(entry, lambda: f"no debugger entry {code}; it has {self.debugger()}")
+        self._expected_codes.append(code)
+        return found
+
+    def nothing_else_happened(self) -> None:
+        """Raise AssertionError naming each call or text that was not expected, and each debugger entry."""
+        self.settle()
+        state, surprises = self.state(), []
+        for kind in ("calls", "messages"):
+            for record in state[kind]:
+                if record["sid"] not in self._expected:
+                    heard = record.get("body") or spoken(record)
+                    name = "call" if kind == "calls" else "text"
+                    surprises.append(f"{name} to {masked(record['to'])}, {record['status']}: {heard!r}")
+        allowed = list(self._expected_codes)
+        for entry in self.debugger():
+            if entry["code"] in allowed:
+                allowed.remove(entry["code"])
+            else:
+                surprises.append(f"debugger {entry['code']}: {entry['text']}")
+        assert not surprises, "nobody expected:\n  " + "\n  ".join(surprises)
+
+    def reset(self) -> None:
+        """Forget calls, texts, behaviours, faults, logs, and what was expected."""
+        self.send("POST", "/reset")
+        self._expected.clear()
+        self._expected_codes.clear()
+
+
+@contextmanager
+def start(
+    account_sid: str,
+    auth_token: str,
+    clock: Literal["real", "manual"] = "manual",
+    numbers: Sequence[str] = (),
+    timeout_s: float = WAIT_S,
+) -> Iterator[DevPhone]:
+    """Run the program on a free port for as long as the `with` block lasts.
+
+    Raises RuntimeError with the program's own words when it refuses to start.
+    """
+    command = [sys.executable, "-m", "devphone", "--json", "--clock", clock]
+    command += [part for number in numbers for part in ("--number", number)]
+    source = str(Path(__file__).parent.parent.parent)
+    environ = os.environ | {
+        "DEVPHONE_ACCOUNT_SID": account_sid,
+        "DEVPHONE_AUTH_TOKEN": auth_token,
+        "PYTHONPATH": os.pathsep.join(filter(None, (source, os.environ.get("PYTHONPATH")))),
+    }
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=None, text=True, env=environ) as process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            if not line:
+                raise RuntimeError(f"the dev phone ended with code {process.wait()}; its reason is above")
+            phone = DevPhone(json.loads(line)["url"], timeout_s)
+            try:
+                yield phone
+            finally:
+                phone.close()
+        finally:
+            process.terminate()
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()

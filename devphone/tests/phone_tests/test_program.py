@@ -1,0 +1,120 @@
+"""The program itself: what it refuses, how it ends, whom it answers, and the clock that runs by itself."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import httpx2
+import pytest
+
+from devphone import testing
+from devphone.settings import BadSettings, Settings, check
+from devphone.testing import DevPhone
+
+from .conftest import ACCOUNT, ADA, OURS, TOKEN, client_for
+from .stub_application import Application
+
+
+def settings(environ: dict[str, str], host: str = "127.0.0.1", sid: str = ACCOUNT) -> Settings:
+    """Settings as the program would read them."""
+    return check(environ, account_sid=sid, auth_token=TOKEN, numbers=[], host=host, port=0)
+
+
+@pytest.mark.parametrize("name", ["TWILIO_EDGE", "TWILIO_REGION"])
+def test_it_refuses_to_start_where_twilios_library_would_not_reach_it(name: str) -> None:
+    with pytest.raises(BadSettings, match=name):
+        settings({name: "dublin"})
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.5", "example.org", "::"])
+def test_it_listens_on_loopback_only(host: str) -> None:
+    with pytest.raises(BadSettings, match="loopback"):
+        settings({}, host=host)
+
+
+@pytest.mark.parametrize("sid", ["", "AC123", "SK" + "0" * 32])
+def test_an_account_sid_of_the_wrong_shape_is_refused(sid: str) -> None:
+    with pytest.raises(BadSettings, match="account sid"):
+        settings({}, sid=sid)
+
+
+def test_values_come_from_the_environment_too() -> None:
+    environ = {"DEVPHONE_ACCOUNT_SID": ACCOUNT, "DEVPHONE_AUTH_TOKEN": "from outside"}
+    found = check(environ, account_sid=None, auth_token=None, numbers=[], host="::1", port=0)
+    assert (found.account_sid, found.auth_token, found.numbers) == (
+        ACCOUNT,
+        "from outside",
+        ("+12125550100",),
+    )
+
+
+def test_a_refusal_is_one_line_and_exit_code_2() -> None:
+    command = [sys.executable, "-m", "devphone", "--account-sid", ACCOUNT, "--auth-token", TOKEN]
+    ended = subprocess.run(
+        [*command, "--host", "0.0.0.0"], capture_output=True, text=True, check=False, timeout=20
+    )
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_ends_at_once_even_while_somebody_listens(number: signal.Signals) -> None:
+    environ = os.environ | {"DEVPHONE_ACCOUNT_SID": ACCOUNT, "DEVPHONE_AUTH_TOKEN": TOKEN}
+    command = [sys.executable, "-m", "devphone", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().split('"')[3]
+        with httpx2.stream("GET", f"{url}/_devphone/events") as events:
+            assert events.headers["content-type"].startswith("text/event-stream")
+            begun = time.monotonic()
+            process.send_signal(number)
+            assert process.wait(5) == 0
+            assert time.monotonic() - begun < 2
+
+
+@pytest.mark.parametrize(
+    "headers", [{"Host": "phone.example.org"}, {"Origin": "https://example.org"}, {"Origin": "null"}]
+)
+def test_other_web_pages_can_not_use_the_phone(phone: DevPhone, headers: dict[str, str]) -> None:
+    refused = httpx2.post(f"{phone.url}/_devphone/reset", headers=headers)
+    assert refused.status_code == 403
+
+
+def test_with_a_real_clock_a_call_times_out_by_itself(application: Application) -> None:
+    with testing.start(ACCOUNT, TOKEN, clock="real", numbers=[OURS], timeout_s=5) as phone:
+        status = f"{application.url}/status"
+        client_for(phone).calls.create(
+            to=ADA, from_=OURS, twiml="<Response/>", timeout=1, status_callback=status
+        )
+        begun = time.monotonic()
+        phone.number(ADA).let_ring().ended("no-answer")
+        assert 0.5 < time.monotonic() - begun < 3
+        with pytest.raises(AssertionError, match="clock is real"):
+            phone.advance(1)
+        phone.nothing_else_happened()
+
+
+def test_the_page_loads_nothing_from_elsewhere_and_runs_no_inline_script(phone: DevPhone) -> None:
+    page = httpx2.get(phone.url)
+    assert page.headers["content-security-policy"].startswith("default-src 'self'")
+    assert "SIMULATED" in page.text
+    assert "http" not in page.text.replace("http-equiv", "")
+    for piece in page.text.split("<script")[1:]:
+        assert ' src="/static/' in piece.split(">")[0]
+        assert piece.split(">", 1)[1].startswith("</script>")
+    assert " style=" not in page.text
+    assert " onclick" not in page.text
+
+
+def test_happenings_are_streamed_with_numbers_and_milliseconds(phone: DevPhone) -> None:
+    with httpx2.stream("GET", f"{phone.url}/_devphone/events") as events:
+        lines = events.iter_lines()
+        next(lines)
+        client_for(phone).messages.create(to=ADA, from_=OURS, body="Hello")
+        seen = next(line for line in lines if "message.received" in line)
+    assert '"at_ms": ' in seen
+    phone.number(ADA).expect_text("Hello")

@@ -1,0 +1,221 @@
+"""The REST API as twilio-python sees it, and every answer against Twilio's own OpenAPI file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx2
+import pytest
+from openapi_schema_validator import OAS30Validator
+from twilio.base.exceptions import TwilioRestException
+from twilio.rest import Client
+
+from devphone.testing import DevPhone
+
+from . import shared_files
+from .conftest import ACCOUNT, ADA, BEN, OURS, TOKEN, client_for
+
+BASE = f"/2010-04-01/Accounts/{ACCOUNT}"
+DOCUMENT = "<Response><Say>Hello.</Say></Response>"
+
+
+@pytest.fixture
+def raw(phone: DevPhone) -> httpx2.Client:
+    """The wire itself, for looking at answers that the library hides."""
+    return httpx2.Client(base_url=phone.url, auth=(ACCOUNT, TOKEN))
+
+
+@pytest.fixture(scope="session")
+def check() -> Callable[[str, Any], None]:
+    """Asserts that a body fits a schema of the OpenAPI file and its strict overlay."""
+    schemas = shared_files.read("twilio_api_v2010.json")["components"]
+    overlay = shared_files.read("strict-overlay.json")
+
+    def fits(kind: str, body: Any) -> None:
+        rules = overlay[kind]
+        if "schema" in rules:
+            schema = {"$ref": f"#/components/schemas/{rules['schema']}", "components": schemas}
+            OAS30Validator(schema).validate(body)
+            assert sorted(body) == sorted(rules["required"])
+            assert [key for key in rules["not_null"] if body[key] is None] == []
+            texts = [body[key] for key in rules["strings_that_look_like_numbers"] if body[key] is not None]
+            assert all(isinstance(text, str) for text in texts)
+            dates = [body[key] for key in body if key.startswith("date_") and body[key] is not None]
+            assert all(datetime.strptime(date, "%a, %d %b %Y %H:%M:%S +0000") for date in dates)
+        else:
+            assert sorted(body) == sorted(rules["required"])
+
+    return fits
+
+
+def test_a_call_fits_the_openapi_file_in_every_state(
+    phone: DevPhone, client: Client, raw: httpx2.Client, check: Callable[[str, Any], None]
+) -> None:
+    form = {"To": ADA, "From": OURS, "Twiml": DOCUMENT}
+    created = raw.post(f"{BASE}/Calls.json", data=form)
+    assert created.status_code == 201
+    seen = [created.json()]
+    url = f"{BASE}/Calls/{seen[0]['sid']}.json"
+    call = phone.number(ADA).let_ring()
+    seen.append(raw.get(url).json())
+    call.answer()
+    seen.append(raw.get(url).json())
+    phone.advance(5)
+    seen.append(raw.get(url).json())
+    assert [body["status"] for body in seen] == ["queued", "ringing", "in-progress", "completed"]
+    for body in seen:
+        check("call", body)
+    assert (seen[0]["duration"], seen[3]["duration"]) == (None, "0")
+    assert seen[3]["from_formatted"] == "(212) 555-0100"
+    assert seen[3]["start_time"] is not None
+    assert client.calls(seen[0]["sid"]).fetch().end_time is not None
+
+
+def test_a_message_fits_the_openapi_file(
+    phone: DevPhone, raw: httpx2.Client, check: Callable[[str, Any], None]
+) -> None:
+    created = raw.post(f"{BASE}/Messages.json", data={"To": ADA, "From": OURS, "Body": "Hello"})
+    assert created.status_code == 201
+    check("message", created.json())
+    assert (created.json()["status"], created.json()["num_segments"]) == ("queued", "1")
+    phone.number(ADA).expect_text("hello")
+    phone.settle()
+    later = raw.get(f"{BASE}/Messages/{created.json()['sid']}.json").json()
+    check("message", later)
+    assert later["status"] == "delivered"
+
+
+@pytest.mark.parametrize(
+    ("form", "code"),
+    [
+        ({"From": OURS, "Twiml": DOCUMENT}, 21201),
+        ({"To": ADA, "Twiml": DOCUMENT}, 21213),
+        ({"To": ADA, "From": OURS}, 21205),
+        ({"To": ADA, "From": OURS, "Url": "/relative"}, 21205),
+        ({"To": ADA, "From": OURS, "Url": "http://under_score.test/"}, 21205),
+        ({"To": "2125550123", "From": OURS, "Twiml": DOCUMENT}, 21211),
+        ({"To": ADA, "From": "2125550100", "Twiml": DOCUMENT}, 21212),
+        ({"To": ADA, "From": BEN, "Twiml": DOCUMENT}, 21210),
+        ({"To": ADA, "From": OURS, "Twiml": DOCUMENT, "Timeout": "soon"}, 21208),
+        ({"To": ADA, "From": OURS, "Twiml": DOCUMENT, "Method": "PUT"}, 21209),
+        ({"To": ADA, "From": OURS, "Twiml": DOCUMENT, "StatusCallback": "nowhere"}, 21609),
+        ({"To": "+15005550001", "From": OURS, "Twiml": DOCUMENT}, 21217),
+        ({"To": "+15005550002", "From": OURS, "Twiml": DOCUMENT}, 21214),
+        ({"To": "+15005550003", "From": OURS, "Twiml": DOCUMENT}, 21215),
+        ({"To": "+15005550004", "From": OURS, "Twiml": DOCUMENT}, 21216),
+        ({"To": ADA, "From": "+15005550001", "Twiml": DOCUMENT}, 21212),
+    ],
+)
+def test_a_call_that_can_not_be_placed_is_refused_with_twilios_code(
+    phone: DevPhone,
+    raw: httpx2.Client,
+    check: Callable[[str, Any], None],
+    form: dict[str, str],
+    code: int,
+) -> None:
+    refused = raw.post(f"{BASE}/Calls.json", data=form)
+    check("error", refused.json())
+    assert (refused.status_code, refused.json()["status"], refused.json()["code"]) == (400, 400, code)
+    assert phone.state()["calls"] == []
+
+
+@pytest.mark.parametrize(
+    ("form", "code", "status"),
+    [
+        ({"From": OURS, "Body": "x"}, 21604, 400),
+        ({"To": ADA, "Body": "x"}, 21603, 400),
+        ({"To": ADA, "From": OURS}, 21602, 400),
+        ({"To": ADA, "From": OURS, "Body": "x" * 1601}, 21617, 400),
+        ({"To": ADA, "From": BEN, "Body": "x"}, 21606, 400),
+        ({"To": "0123", "From": OURS, "Body": "x"}, 21211, 400),
+        ({"To": "+15005550001", "From": OURS, "Body": "x"}, 21211, 400),
+        ({"To": "+15005550002", "From": OURS, "Body": "x"}, 21612, 400),
+        ({"To": "+15005550003", "From": OURS, "Body": "x"}, 21408, 400),
+        ({"To": "+15005550004", "From": OURS, "Body": "x"}, 21610, 400),
+        ({"To": "+15005550009", "From": OURS, "Body": "x"}, 21614, 400),
+        ({"To": ADA, "From": "+15005550007", "Body": "x"}, 21606, 400),
+        ({"To": ADA, "From": "+15005550008", "Body": "x"}, 21611, 429),
+    ],
+)
+def test_a_text_that_can_not_be_sent_is_refused_with_twilios_code(
+    phone: DevPhone, raw: httpx2.Client, form: dict[str, str], code: int, status: int
+) -> None:
+    refused = raw.post(f"{BASE}/Messages.json", data=form)
+    assert (refused.status_code, refused.json()["code"]) == (status, code)
+    assert phone.state()["messages"] == []
+
+
+def test_the_wrong_token_is_refused_and_nothing_rings(phone: DevPhone) -> None:
+    with pytest.raises(TwilioRestException) as refused:
+        client_for(phone, token="wrong").calls.create(to=ADA, from_=OURS, twiml=DOCUMENT)
+    assert (refused.value.status, refused.value.code) == (401, 20003)
+
+
+def test_another_account_and_an_unknown_call_are_not_found(client: Client, raw: httpx2.Client) -> None:
+    other = raw.get(f"/2010-04-01/Accounts/AC{'0' * 32}/Calls.json")
+    assert (other.status_code, other.json()["code"]) == (404, 20404)
+    with pytest.raises(TwilioRestException) as missing:
+        client.calls("CA" + "0" * 32).fetch()
+    assert (missing.value.status, missing.value.code) == (404, 20404)
+    assert raw.get(f"{BASE}/Recordings.json").json()["code"] == 20404
+
+
+def test_a_parameter_in_the_wrong_case_is_passed_over_and_listed(phone: DevPhone, raw: httpx2.Client) -> None:
+    form = {"To": ADA, "From": OURS, "Twiml": DOCUMENT, "statuscallback": "http://app.test/"}
+    assert raw.post(f"{BASE}/Calls.json", data=form).status_code == 201
+    phone.number(ADA).let_ring()
+    assert "statuscallback" in phone.expect_debugger(20001)["text"]
+
+
+def test_lists_are_filtered_and_paged_newest_first(phone: DevPhone, client: Client) -> None:
+    before = datetime.now(UTC) - timedelta(seconds=2)
+    placed = [client.calls.create(to=ADA, from_=OURS, twiml=DOCUMENT).sid for _ in range(5)]
+    other = client.calls.create(to=BEN, from_=OURS, twiml=DOCUMENT).sid
+    for sid in [*placed, other]:
+        phone.expect(sid)
+    phone.settle()
+    assert [call.sid for call in client.calls.list(to=ADA, page_size=2)] == placed[::-1]
+    assert [call.sid for call in client.calls.list(to=BEN, start_time_after=before)] == [other]
+    assert client.calls.list(start_time_after=datetime.now(UTC) + timedelta(minutes=1)) == []
+    assert client.calls.list(start_time_before=before) == []
+    day = client.calls(other).fetch().start_time.date()
+    assert [call.sid for call in client.calls.list(to=BEN, start_time=day)] == [other]
+    assert client.calls.list(to=BEN, start_time=day - timedelta(days=1)) == []
+    client.calls(placed[0]).update(status="canceled")
+    assert [call.sid for call in client.calls.list(status="canceled")] == [placed[0]]
+    assert [call.sid for call in client.calls.list(limit=2)] == [other, placed[4]]
+
+
+def test_one_page_has_twilios_envelope(phone: DevPhone, client: Client, raw: httpx2.Client) -> None:
+    for _ in range(3):
+        phone.expect(client.calls.create(to=ADA, from_=OURS, twiml=DOCUMENT).sid)
+    page = raw.get(f"{BASE}/Calls.json", params={"PageSize": 2}).json()
+    overlay = shared_files.read("strict-overlay.json")["list_page"]["keys"]
+    assert sorted(page) == sorted([*overlay[:-1], "calls"])
+    assert (page["start"], page["end"], page["page"], page["page_size"]) == (0, 1, 0, 2)
+    last = raw.get(page["next_page_uri"]).json()
+    assert (last["start"], last["end"], len(last["calls"]), last["next_page_uri"]) == (2, 2, 1, None)
+
+
+def test_an_ended_call_can_be_deleted_and_a_live_one_can_not(phone: DevPhone, client: Client) -> None:
+    placed = client.calls.create(to=ADA, from_=OURS, twiml=DOCUMENT)
+    call = phone.number(ADA).let_ring()
+    with pytest.raises(TwilioRestException):
+        client.calls(placed.sid).delete()
+    call.decline()
+    assert client.calls(placed.sid).delete()
+    assert client.calls.list() == []
+
+
+def test_the_request_log_shows_fields_and_arrival(phone: DevPhone, client: Client) -> None:
+    before_ms = datetime.now(UTC).timestamp() * 1000
+    events = ["initiated", "answered"]
+    placed = client.calls.create(to=ADA, from_=OURS, twiml=DOCUMENT, status_callback_event=events)
+    phone.number(ADA).let_ring()
+    entry = phone.requests()[-1]
+    assert (entry["method"], entry["path"], entry["status"]) == ("POST", f"{BASE}/Calls.json", 201)
+    assert entry["sid"] == placed.sid
+    assert entry["form"]["StatusCallbackEvent"] == events
+    assert before_ms <= entry["at_ms"] <= datetime.now(UTC).timestamp() * 1000

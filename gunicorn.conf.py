@@ -1,0 +1,42 @@
+"""How the web processes run: gevent workers, made for thousands of requests that only wait.
+
+Reads HANDOFF_WEB_BIND, HANDOFF_WEB_WORKERS and HANDOFF_WAITERS_PER_WORKER; everything else is the
+service's own settings (docs/running.md).
+"""
+
+import os
+
+bind = os.environ.get("HANDOFF_WEB_BIND", "127.0.0.1:8000")
+workers = int(os.environ.get("HANDOFF_WEB_WORKERS", "2"))
+worker_class = "gevent"
+
+# Waiters are capped below this, so that people and Twilio always get in (handoff/waiting.py).
+worker_connections = int(os.environ.get("HANDOFF_WAITERS_PER_WORKER", "9000")) + 1_000
+backlog = 4_096
+
+# A waiting request costs nothing, so that this only catches a worker whose loop is blocked
+# (https://github.com/benoitc/gunicorn/issues/1493).
+timeout = 60
+graceful_timeout = 10
+keepalive = 75
+
+# A restarted master can bind while workers of the dead one are still letting go.
+reuse_port = True
+control_socket_disable = True
+accesslog = None
+errorlog = "-"
+loglevel = "warning"
+
+
+def post_worker_init(worker):  # type: ignore[no-untyped-def]  # gunicorn's own hook signature
+    """Wakes every waiter when this worker is told to stop, so that a deploy takes seconds."""
+    import gevent
+
+    from handoff.web.shutdown import waiting_of
+
+    def watch() -> None:
+        while worker.alive:
+            gevent.sleep(0.1)
+        waiting_of(worker.wsgi).stop()
+
+    gevent.spawn(watch)

@@ -1,0 +1,1 @@
+"""Handoff: an agent blocks, a phone rings, a person lets it go on."""

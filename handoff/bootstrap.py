@@ -1,0 +1,90 @@
+"""The one place where everything is wired together. Nothing is decided here.
+
+Web, worker and clock each build one `Services` from the same settings. Tests build their own, with a
+clock they can move.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from handoff import config, keys, logs, people
+from handoff.calls import Calls
+from handoff.commands import Enqueue, Handoffs
+from handoff.config import Settings
+from handoff.lifecycle import Rules
+from handoff.moments import DAY, SECOND, now_ms
+from handoff.store import Connections, Keyspace, Store
+from handoff.waiting import Waiting
+from voice.gateway import Gateway
+from voice.signature import Verifier
+from voice.twilio_gateway import TwilioGateway
+from workers.enqueue import RqEnqueue
+
+
+@dataclass(frozen=True)
+class Services:
+    """What web, worker and clock work with."""
+
+    settings: Settings
+    store: Store
+    handoffs: Handoffs
+    calls: Calls
+    waiting: Waiting
+    gateway: Gateway
+    verifier: Verifier
+    enqueue: Enqueue
+    clock: Callable[[], int]
+
+
+def build(settings: Settings, *, clock: Callable[[], int] = now_ms) -> Services:
+    """Wires the services. Connects to nothing yet, but for keeping the environment's API keys."""
+    connections = Connections(settings.redis_url)
+    store = Store(connections, Keyspace(settings.prefix))
+    rules = _rules(settings)
+    enqueue = RqEnqueue(connections.for_queue(), settings.prefix)
+    handoffs = Handoffs(store, lambda: rules, enqueue, clock)
+    return Services(
+        settings=settings,
+        store=store,
+        handoffs=handoffs,
+        calls=Calls(handoffs),
+        waiting=Waiting(store, settings.waiters_per_worker),
+        gateway=TwilioGateway(
+            settings.twilio_account_sid,
+            settings.twilio_auth_tokens[0],
+            settings.twilio_from,
+            api_url=settings.twilio_api_url,
+        ),
+        verifier=Verifier(settings.public_url, settings.twilio_auth_tokens),
+        enqueue=enqueue,
+        clock=clock,
+    )
+
+
+def from_environment() -> Services:
+    """For a process of the service: reads the environment, sets logging up, keeps the API keys.
+
+    Raises config.BadSettings, and redis.RedisError when Redis can't be reached.
+    """
+    settings = config.from_environment(os.environ)
+    logs.configure(settings.log_format)
+    services = build(settings)
+    adopt_keys(services)
+    return services
+
+
+def adopt_keys(services: Services) -> None:
+    """Keeps the API keys that the environment names."""
+    for key in services.settings.api_keys:
+        keys.adopt(services.store, key.key, key.agent, operator=key.operator, now=services.clock())
+
+
+def _rules(settings: Settings) -> Rules:
+    return Rules(
+        policy=people.policy_of(settings.people, settings.ring_s, settings.rounds),
+        ack_ms=settings.ack_s * SECOND,
+        keep_closed_ms=settings.keep_closed_days * DAY,
+    )

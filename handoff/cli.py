@@ -1,0 +1,166 @@
+"""The `handoff` command: runs the processes, makes keys, finds what is wrong before the first call.
+
+Thin: each command calls the module that knows how. Together with bootstrap.py the only module that may
+know all of them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+import redis
+
+from handoff import keys, resume, states
+from handoff.config import BadSettings
+from handoff.moments import rfc3339
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="handoff")
+def main() -> None:
+    """An agent blocks, a phone rings, a person lets it go on."""
+
+
+@main.command()
+@click.option(
+    "--port", type=click.IntRange(1, 65_535), help="Port of the service; the next free one if taken."
+)
+@click.option("--devphone-port", type=click.IntRange(1, 65_535), help="Port of the dev phone.")
+@click.option(
+    "--data",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path(".handoff"),
+    show_default=True,
+    help="Where Redis, keys and logs live.",
+)
+@click.option("--web-workers", type=click.IntRange(1, 64), default=1, show_default=True)
+@click.option("--json", "json_output", is_flag=True, help="One line of JSON when everything answers.")
+def dev(port: int | None, devphone_port: int | None, data: Path, web_workers: int, json_output: bool) -> None:
+    """Run everything on this machine, with a phone on the screen: no Redis, no Twilio account needed."""
+    from handoff.dev import supervisor
+
+    sys.exit(
+        supervisor.run(
+            port=port,
+            devphone_port=devphone_port,
+            data=data,
+            web_workers=web_workers,
+            json_output=json_output,
+        )
+    )
+
+
+@main.command()
+def worker() -> None:
+    """Run a worker: it places calls, sends texts and tells agents. Run as many as you like."""
+    from workers import worker as process
+
+    with _plain_errors():
+        process.run()
+
+
+@main.command()
+def clock() -> None:
+    """Run a clock: it brings what is due to the workers, and ends what is over. Any number may run."""
+    from workers import clock as process
+
+    with _plain_errors():
+        process.run()
+
+
+@main.command()
+@click.option("--offline", is_flag=True, help="Ask neither Redis nor Twilio; only look at the settings.")
+def doctor(offline: bool) -> None:
+    """Find what is wrong before the first call. Exit code 1 when something is."""
+    from handoff import doctor as checks
+
+    sound = True
+    for finding in checks.examine(os.environ, offline=offline):
+        click.echo(f"{finding.mark}  {finding.what}")
+        sound = sound and not finding.wrong
+    sys.exit(0 if sound else 1)
+
+
+@main.command("states")
+def print_states() -> None:
+    """Print the state machines as docs/states.md has them."""
+    click.echo(states.document(), nl=False)
+
+
+@main.group("keys")
+def keys_group() -> None:
+    """API keys: make, list, revoke."""
+
+
+@keys_group.command("create")
+@click.argument("agent")
+@click.option("--operator", is_flag=True, help="A key for a person who operates the service.")
+def keys_create(agent: str, operator: bool) -> None:
+    """Make a key for AGENT. It is shown once."""
+    from handoff import bootstrap
+
+    with _plain_errors():
+        services = bootstrap.from_environment()
+        try:
+            key, record = keys.create(services.store, agent, operator=operator, now=services.clock())
+        except ValueError as error:
+            raise click.ClickException(str(error)) from None
+    click.echo(f"key             {key}\nid              {record.id}")
+    if not operator:
+        secret = resume.signing_secret(services.settings.secret_keys[0], record.id)
+        click.echo(f"signing secret  {secret}")
+    click.echo("The key is not shown again.", err=True)
+
+
+@keys_group.command("list")
+def keys_list() -> None:
+    """List the keys, without the keys themselves."""
+    from handoff import bootstrap
+
+    with _plain_errors():
+        for key in bootstrap.from_environment().store.api_keys():
+            state = f"revoked {rfc3339(key.revoked)}" if key.revoked else "good"
+            used = rfc3339(key.last_used) if key.last_used else "never used"
+            click.echo(f"{key.id}  {'/'.join(key.scopes):8}  {key.agent:24}  {state}  {used}")
+
+
+@keys_group.command("secret")
+@click.argument("key_id")
+def keys_secret(key_id: str) -> None:
+    """Show the secret that callbacks to this key's agent are signed with."""
+    from handoff import bootstrap
+
+    with _plain_errors():
+        services = bootstrap.from_environment()
+        if services.store.api_key(key_id) is None:
+            raise click.ClickException(f"there is no key {key_id}")
+        click.echo(resume.signing_secret(services.settings.secret_keys[0], key_id))
+
+
+@keys_group.command("revoke")
+@click.argument("key_id")
+def keys_revoke(key_id: str) -> None:
+    """Revoke a key, at once and for good."""
+    from handoff import bootstrap
+
+    with _plain_errors():
+        services = bootstrap.from_environment()
+        if keys.revoke(services.store, key_id, services.clock()) is None:
+            raise click.ClickException(f"there is no key {key_id}")
+        click.echo(f"{key_id} is revoked")
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """What an operator can mend is said in words, without a stack trace."""
+    try:
+        yield
+    except BadSettings as error:
+        raise click.ClickException("these settings can't work:\n" + "\n".join(error.problems)) from None
+    except redis.RedisError as error:
+        raise click.ClickException(f"Redis can't be reached: {type(error).__name__}") from None

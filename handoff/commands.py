@@ -1,0 +1,241 @@
+"""Read, decide, commit, hand out what is due: the one loop through which every handoff changes.
+
+The decisions are lifecycle.py's; the atomic step is the store's. What happens on a phone call is
+calls.py's. Nothing here speaks HTTP, Twilio or RQ: `enqueue` is how due effects reach a worker at once,
+and losing it costs seconds, never an effect, since the row in the outbox is the truth.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Protocol
+
+from handoff import lifecycle
+from handoff.errors import AnswerDeleted, IdempotencyConflict, NotFound, Unavailable
+from handoff.lifecycle import Change, Decided, Rules
+from handoff.messages import OpenRequest
+from handoff.models import Actor, ApiKey, Channel, Decision, EventType, Handoff, Proof, Result
+from handoff.outcomes import Outcome
+from handoff.states import CloseReason
+from handoff.store import Again, Done, Store
+from handoff.store.store import Plan, sha256
+
+#: How often a decision is taken anew because somebody else changed the record in between. Each round
+#: means that somebody else got through, so this is reached only if a hundred others did.
+MAX_ROUNDS = 100
+
+
+class Enqueue(Protocol):
+    """Hands effects that are due to the workers, each under the number of its claim (1 at first)."""
+
+    def __call__(self, effect_ids: Collection[str], lease: int = 1) -> None: ...
+
+
+@dataclass(frozen=True)
+class OpenedHandoff:
+    """The handoff, and whether an earlier request with the same key had opened it."""
+
+    handoff: Handoff
+    replayed: bool
+
+
+class Handoffs:
+    """Commands on handoffs. Every method answers only after its change was committed."""
+
+    def __init__(
+        self,
+        store: Store,
+        rules: Callable[[], Rules],
+        enqueue: Enqueue,
+        clock: Callable[[], int],
+    ):
+        self.store = store
+        self.rules = rules
+        self.enqueue = enqueue
+        self.clock = clock
+
+    def open(
+        self, request: OpenRequest, key: ApiKey, idempotency_key: str, body_hash: str | None = None
+    ) -> OpenedHandoff:
+        """Opens a handoff, or finds the one that this idempotency key names for this API key.
+
+        Raises IdempotencyConflict when the key named another request, AnswerDeleted when the handoff it
+        named is past its retention time. Neither rings anybody.
+        """
+        key_hash = sha256(idempotency_key)
+        body_hash = body_hash or fingerprint(request)
+        if found := self._opened(key, key_hash, body_hash):
+            return found
+        now = self.clock()
+        change = lifecycle.open_handoff(request, agent=key.agent, api_key=key.id, rules=self.rules(), now=now)
+        plan = Plan(changes=[change], idempotency=(key.id, key_hash, body_hash))
+        if isinstance(self.store.commit(plan, now), Done):
+            self.hand_out(plan)
+            return OpenedHandoff(change.handoff, replayed=False)
+        # Either another request with this key was quicker, or this very commit was made and its reply was
+        # lost on the way: then the handoff is ours and new.
+        found = self._opened(key, key_hash, body_hash)
+        if found is None:
+            raise Unavailable("The handoff could not be recorded. Please send the request again.")
+        if found.handoff.id == change.handoff.id:
+            self.enqueue([effect.id for effect in change.effects if effect.due <= now])
+            return OpenedHandoff(found.handoff, replayed=False)
+        return found
+
+    def get(self, handoff_id: str) -> Handoff:
+        """The handoff as it is. Raises NotFound."""
+        handoff = self.store.read(handoff_id)
+        if handoff is None:
+            raise NotFound("There is no such handoff.")
+        return handoff
+
+    def acknowledge(
+        self, handoff_id: str, decision: Decision, command: str, attempt: str | None = None
+    ) -> Outcome:
+        """A person is on it."""
+        return self.decide(
+            handoff_id,
+            command,
+            lambda handoff, now: lifecycle.acknowledge(handoff, decision, self.rules(), now, attempt=attempt),
+        )
+
+    def pass_on(self, handoff_id: str, decision: Decision, command: str, attempt: str) -> Outcome:
+        """A person hands it to the next one."""
+        return self.decide(
+            handoff_id,
+            command,
+            lambda handoff, now: lifecycle.pass_on(handoff, decision, self.rules(), now, attempt=attempt),
+        )
+
+    def resolve(
+        self,
+        handoff_id: str,
+        decision: Decision,
+        command: str,
+        *,
+        result: Result | None = None,
+        attempt: str | None = None,
+    ) -> Outcome:
+        """A person says that it is done, or answers. Raises Invalid for an answer that does not fit."""
+        return self.decide(
+            handoff_id,
+            command,
+            lambda handoff, now: lifecycle.resolve(
+                handoff, decision, self.rules(), now, result=result, attempt=attempt
+            ),
+        )
+
+    def decline(
+        self, handoff_id: str, decision: Decision, command: str, attempt: str | None = None
+    ) -> Outcome:
+        """A person says no."""
+        return self.decide(
+            handoff_id,
+            command,
+            lambda handoff, now: lifecycle.decline(handoff, decision, self.rules(), now, attempt=attempt),
+        )
+
+    def observe(self, handoff_id: str, by: Actor, command: str) -> Outcome:
+        """The agent saw that the wall is gone. Only for `clear`; it never looks like a person's word."""
+        decision = Decision(by=by, channel=Channel.API, proof=Proof.OBSERVED, at=self.clock())
+        return self.resolve(handoff_id, decision, command)
+
+    def cancel(self, handoff_id: str, by: Actor, reason: CloseReason, command: str) -> Outcome:
+        """It is withdrawn."""
+        return self.decide(
+            handoff_id,
+            command,
+            lambda handoff, now: lifecycle.cancel(handoff, by, reason, self.rules(), now),
+        )
+
+    def expire(self, handoff_id: str) -> Outcome:
+        """Its deadline may have come."""
+        return self.decide(
+            handoff_id, None, lambda handoff, now: lifecycle.expire(handoff, self.rules(), now)
+        )
+
+    def lapse(self, handoff_id: str, meant_for: int | None) -> Outcome:
+        """The pause of an acknowledgement may have run out."""
+        return self.decide(
+            handoff_id, None, lambda handoff, now: lifecycle.lapse(handoff, meant_for, self.rules(), now)
+        )
+
+    def note(self, handoff_id: str, type_: EventType, **data: object) -> None:
+        """A line on the timeline that changes no state. A handoff that is gone needs none."""
+
+        def rule(handoff: Handoff, now: int) -> Change:
+            return lifecycle.note(handoff, type_, now, **data)
+
+        self.change(handoff_id, rule)
+
+    def decide(
+        self, handoff_id: str, command: str | None, rule: Callable[[Handoff, int], Decided]
+    ) -> Outcome:
+        """Reads, lets `rule` decide, commits; again from the start when somebody was quicker.
+
+        A `command` that was carried out before gets the outcome it had, whatever happened since.
+        """
+        for _ in range(MAX_ROUNDS):
+            handoff, before = self.store.read_for(handoff_id, command or "-")
+            if before is not None:
+                return before
+            if handoff is None:
+                raise NotFound("There is no such handoff.")
+            now = self.clock()
+            decided = rule(handoff, now)
+            if decided.change is None:
+                return decided.outcome
+            remembered = (handoff_id, command, decided.outcome) if command else None
+            plan = Plan(changes=[decided.change], command=remembered)
+            done = self.store.commit(plan, now)
+            if isinstance(done, Again):
+                return done.outcome
+            if isinstance(done, Done):
+                self.hand_out(plan)
+                return decided.outcome
+        raise Unavailable("Too many people are deciding this at once. Please try again.")
+
+    def change(self, handoff_id: str, rule: Callable[[Handoff, int], Change | None]) -> bool:
+        """Like `decide`, for changes nobody waits for. False when there is nothing (more) to change."""
+        for _ in range(MAX_ROUNDS):
+            handoff = self.store.read(handoff_id)
+            now = self.clock()
+            change = rule(handoff, now) if handoff else None
+            if change is None:
+                return False
+            attempt = Plan(changes=[change])
+            if isinstance(self.store.commit(attempt, now), Done):
+                self.hand_out(attempt)
+                return True
+        raise Unavailable("Too much is going on with this handoff. Please try again.")
+
+    def hand_out(self, plan: Plan) -> None:
+        """Gives the workers what this commit left due, at once."""
+        if plan.dispatched:
+            self.enqueue(sorted(plan.dispatched))
+
+    def _opened(self, key: ApiKey, key_hash: str, body_hash: str) -> OpenedHandoff | None:
+        opened = self.store.opened(key.id, key_hash)
+        if opened is None:
+            return None
+        if opened.deleted:
+            raise AnswerDeleted(
+                "This idempotency key was used before, and its handoff was deleted after the retention time. "
+                "A new question needs a new key."
+            )
+        if opened.body_hash != body_hash:
+            raise IdempotencyConflict(
+                f"This idempotency key was used for another request (handoff {opened.handoff}). "
+                "The same key always names the same question; a new question needs a new key."
+            )
+        handoff = self.store.read(opened.handoff)
+        if handoff is None:
+            raise Unavailable("The handoff is being deleted. Please send the request again.")
+        return OpenedHandoff(handoff, replayed=True)
+
+
+def fingerprint(request: OpenRequest) -> str:
+    """A hash of what was asked, the same however the JSON was spelled."""
+    return sha256(json.dumps(request.model_dump(mode="json"), sort_keys=True))

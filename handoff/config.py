@@ -1,0 +1,231 @@
+"""Every setting: one frozen value, read once from the environment. A bad one refuses to start.
+
+No other module reads the environment. What each setting means for people who run the service is in
+docs/running.md and .env.example, which tests hold to this list.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from handoff.ids import AGENT_NAME
+from handoff.people import BadNumber, Person, parse_people, parse_phone
+
+AT_LEAST_SECRET = 32
+#: An API key from the environment may be anything long enough not to be guessed.
+SHORTEST_KEY = 20
+
+T = TypeVar("T")
+
+
+class BadSettings(Exception):
+    """Settings that can't work. `problems` has one line per variable, each naming it."""
+
+    def __init__(self, problems: list[str]):
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+@dataclass(frozen=True)
+class EnvironmentKey:
+    """An API key from HANDOFF_API_KEYS."""
+
+    agent: str
+    operator: bool
+    key: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """See docs/running.md. Times are in seconds."""
+
+    public_url: str  # scheme://host[:port][/prefix], without a slash at the end
+    redis_url: str
+    prefix: str
+    secret_keys: tuple[str, ...]  # newest first
+    api_keys: tuple[EnvironmentKey, ...]
+    people: tuple[Person, ...]
+    ring_s: int
+    rounds: int
+    ack_s: int
+    keep_closed_days: int
+    twilio_account_sid: str
+    twilio_auth_tokens: tuple[str, ...]  # the present one first
+    twilio_from: str
+    twilio_api_url: str | None
+    allow_private_callbacks: bool
+    log_format: str
+    waiters_per_worker: int
+    dev: bool
+
+    def __repr__(self) -> str:
+        return f"<Settings {self.public_url} prefix={self.prefix}>"
+
+
+def from_environment(environ: Mapping[str, str]) -> Settings:
+    """Reads and checks everything. Raises BadSettings with every problem at once."""
+    read = _Reader(environ)
+    dev = read.flag("HANDOFF_DEV")
+    settings = Settings(
+        dev=dev,
+        public_url=read.one("HANDOFF_PUBLIC_URL", lambda text: _public_url(text, dev)),
+        redis_url=read.one("HANDOFF_REDIS_URL", _redis_url, default="redis://127.0.0.1:6379/0"),
+        prefix=read.one("HANDOFF_PREFIX", _prefix, default="handoff"),
+        secret_keys=read.one("HANDOFF_SECRET_KEY", _secret_keys),
+        api_keys=read.one("HANDOFF_API_KEYS", _api_keys, default=""),
+        people=read.one("HANDOFF_TO_NUMBER", parse_people),
+        ring_s=read.number("HANDOFF_RING_SECONDS", 25, 5, 600),
+        rounds=read.number("HANDOFF_ROUNDS", 1, 1, 10),
+        ack_s=read.number("HANDOFF_ACK_SECONDS", 300, 30, 86_400),
+        keep_closed_days=read.number("HANDOFF_KEEP_CLOSED_DAYS", 30, 1, 3_650),
+        twilio_account_sid=read.one("TWILIO_ACCOUNT_SID", _account_sid),
+        twilio_auth_tokens=(
+            read.one("TWILIO_AUTH_TOKEN", _auth_token),
+            *filter(None, [read.one("TWILIO_AUTH_TOKEN_PREVIOUS", str, default="")]),
+        ),
+        twilio_from=read.one("TWILIO_FROM_NUMBER", parse_phone),
+        twilio_api_url=read.one("TWILIO_API_URL", lambda text: _api_url(text, dev), default="") or None,
+        allow_private_callbacks=read.flag("HANDOFF_ALLOW_PRIVATE_CALLBACKS"),
+        log_format=read.one("HANDOFF_LOG_FORMAT", _log_format, default="json"),
+        waiters_per_worker=read.number("HANDOFF_WAITERS_PER_WORKER", 9_000, 1, 100_000),
+    )
+    if not read.problems and settings.twilio_from in {person.number for person in settings.people}:
+        read.problems.append("TWILIO_FROM_NUMBER: is also in HANDOFF_TO_NUMBER; a number can't call itself")
+    if read.problems:
+        raise BadSettings(read.problems)
+    return settings
+
+
+class _Reader:
+    """Collects what is wrong, so that an operator sees all of it at once."""
+
+    def __init__(self, environ: Mapping[str, str]):
+        self.environ = environ
+        self.problems: list[str] = []
+
+    def one(self, name: str, parse: Callable[[str], T], *, default: str | None = None) -> T:
+        text = self.environ.get(name, "").strip()
+        if not text:
+            if default is None:
+                self.problems.append(f"{name}: is not set")
+                return None  # type: ignore[return-value]  # never used: a problem refuses the settings
+            text = default
+        try:
+            return parse(text)
+        except (ValueError, BadNumber) as error:
+            self.problems.append(f"{name}: {error}")
+            return None  # type: ignore[return-value]  # never used: a problem refuses the settings
+
+    def number(self, name: str, default: int, low: int, high: int) -> int:
+        def parse(text: str) -> int:
+            if not re.fullmatch(r"[0-9]{1,9}", text) or not low <= int(text) <= high:
+                raise ValueError(f"must be a whole number from {low} to {high}, not {text!r}")
+            return int(text)
+
+        return self.one(name, parse, default=str(default))
+
+    def flag(self, name: str) -> bool:
+        words = {"": False, "0": False, "no": False, "false": False, "1": True, "yes": True, "true": True}
+
+        def parse(text: str) -> bool:
+            if text.lower() not in words:
+                raise ValueError(f"must be 1 or 0, not {text!r}")
+            return words[text.lower()]
+
+        return bool(self.one(name, parse, default="0"))
+
+
+def _public_url(text: str, dev: bool) -> str:
+    parts = urlsplit(text)
+    host = parts.hostname
+    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment or parts.username:
+        raise ValueError("must be like https://handoff.example.com, without a query or a password")
+    if "_" in host:
+        # https://www.twilio.com/docs/voice/api/call-resource: no underscores in a StatusCallback's host.
+        raise ValueError("has an underscore in its host, and Twilio sends no callbacks to such hosts")
+    if parts.port == 0:
+        raise ValueError("has port 0")
+    loopback = _loopback(host)
+    if not dev and (parts.scheme != "https" or loopback):
+        raise ValueError(
+            "must be an https address that Twilio can reach from outside (on this machine only, "
+            "`handoff dev` needs no such address)"
+        )
+    return text.rstrip("/")
+
+
+def _loopback(host: str) -> bool:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+    return address.is_loopback or address.is_unspecified or address.is_private or address.is_link_local
+
+
+def _redis_url(text: str) -> str:
+    if urlsplit(text).scheme not in ("redis", "rediss", "unix"):
+        raise ValueError("must begin with redis://, rediss:// or unix://")
+    return text
+
+
+def _prefix(text: str) -> str:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,30}", text):
+        raise ValueError("must be 1 to 31 lower-case letters, digits or '-'")
+    return text
+
+
+def _secret_keys(text: str) -> tuple[str, ...]:
+    keys = tuple(part.strip() for part in text.split(","))
+    if any(len(key) < AT_LEAST_SECRET for key in keys):
+        raise ValueError(
+            f"needs {AT_LEAST_SECRET} characters or more; make one with: openssl rand -hex 32 "
+            "(to rotate: new one first, then a comma and the old one)"
+        )
+    return keys
+
+
+def _api_keys(text: str) -> tuple[EnvironmentKey, ...]:
+    found = []
+    for number, part in enumerate(filter(None, (part.strip() for part in text.split(","))), 1):
+        who, _, key = part.partition("=")
+        agent, _, scope = who.partition(":")
+        if not AGENT_NAME.fullmatch(agent) or scope not in ("", "operator"):
+            raise ValueError(f"entry {number} must be like checkout-bot=KEY or ops:operator=KEY")
+        if len(key) < SHORTEST_KEY or not key.isascii() or not key.isprintable() or " " in key:
+            raise ValueError(f"entry {number} has a key with fewer than {SHORTEST_KEY} usable characters")
+        found.append(EnvironmentKey(agent=agent, operator=scope == "operator", key=key))
+    return tuple(found)
+
+
+def _account_sid(text: str) -> str:
+    if not re.fullmatch(r"AC[0-9a-fA-F]{32}", text):
+        raise ValueError("must be AC and 32 hex digits, as on the Twilio console's first page")
+    return text
+
+
+def _auth_token(text: str) -> str:
+    if len(text) < 16:
+        raise ValueError("is too short to be an auth token")
+    return text
+
+
+def _api_url(text: str, dev: bool) -> str:
+    if not text:
+        return ""
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("must be an http or https address")
+    if parts.scheme != "https" and not dev:
+        raise ValueError("must be https; only `handoff dev` may use a dev phone over http")
+    return text.rstrip("/")
+
+
+def _log_format(text: str) -> str:
+    if text not in ("json", "console"):
+        raise ValueError("must be json or console")
+    return text

@@ -1,0 +1,96 @@
+"""What a change leaves to be done: frozen values, decided by the domain and done by someone else.
+
+Each effect is one row with a due time in the store (the outbox). `Timer` kinds are decided by the
+clock process itself, since they only change records; the others reach outside and go through RQ.
+An effect's id is derived from what it is about, so that writing it twice writes one row, and a later
+change can move or drop it without a look-up. Ids have letters, digits, `_` and `-` only, because RQ's
+job ids allow nothing else.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from handoff.models import Record
+
+
+class EffectKind(StrEnum):
+    """What is to be done."""
+
+    PLACE_CALL = "place_call"
+    SEND_TEXT = "send_text"
+    HANG_UP = "hang_up"
+    RESUME = "resume"
+    DEADLINE = "deadline"
+    LAPSE = "lapse"
+    NEXT_STEP = "next_step"
+    RECONCILE_CALL = "reconcile_call"
+    AGENT_GONE = "agent_gone"
+    PURGE = "purge"
+
+
+#: Decided by the clock process: they read and change records and touch nothing outside.
+TIMERS = frozenset(
+    {
+        EffectKind.DEADLINE,
+        EffectKind.LAPSE,
+        EffectKind.NEXT_STEP,
+        EffectKind.AGENT_GONE,
+        EffectKind.PURGE,
+    }
+)
+
+
+class Effect(Record):
+    """One row of the outbox. `subject` is the id of the handoff or call it is about."""
+
+    v: Literal[1] = 1
+    id: str
+    kind: EffectKind
+    subject: str
+    due: int
+    tries: int = 0
+    attempt: str | None = None  # SEND_TEXT: which attempt
+    revision: int | None = None  # LAPSE, NEXT_STEP: the moment or position it was meant for
+    url: str | None = None  # RESUME: where to
+    body: str | None = None  # RESUME: the exact bytes to send each time, as text
+
+
+def place_call(call: str, due: int) -> Effect:
+    """Ask the provider for this call, unless nothing needs it any more."""
+    return Effect(id=f"place_call-{call}", kind=EffectKind.PLACE_CALL, subject=call, due=due)
+
+
+def send_text(handoff: str, attempt: str, due: int) -> Effect:
+    """Send the text of this attempt."""
+    return Effect(
+        id=f"send_text-{attempt}", kind=EffectKind.SEND_TEXT, subject=handoff, attempt=attempt, due=due
+    )
+
+
+def hang_up(call: str, due: int) -> Effect:
+    """End a call that is not needed any more, telling who is on the line why."""
+    return Effect(id=f"hang_up-{call}", kind=EffectKind.HANG_UP, subject=call, due=due)
+
+
+def reconcile_call(call: str, due: int) -> Effect:
+    """Look the call up once if no callback has ended it by then."""
+    return Effect(id=f"reconcile_call-{call}", kind=EffectKind.RECONCILE_CALL, subject=call, due=due)
+
+
+def resume(handoff: str, url: str, body: str, due: int) -> Effect:
+    """Tell the agent at its `resume_url` or `outcome_url`."""
+    return Effect(
+        id=f"resume-{handoff}", kind=EffectKind.RESUME, subject=handoff, url=url, body=body, due=due
+    )
+
+
+def timer(kind: EffectKind, handoff: str, due: int, revision: int | None = None) -> Effect:
+    """A due time of a handoff; there is one row per kind and handoff, the newest counts."""
+    return Effect(id=timer_id(kind, handoff), kind=kind, subject=handoff, due=due, revision=revision)
+
+
+def timer_id(kind: EffectKind, handoff: str) -> str:
+    """The row id of that timer, to drop it."""
+    return f"{kind}-{handoff}"

@@ -1,0 +1,63 @@
+"""API keys: how they are made, kept and recognised. Who may do what with one is web/auth.py's business.
+
+A key is `hk_` and 40 letters and digits (238 bits). Only its SHA-256 is kept: a key with that much
+randomness needs no slow hash.
+"""
+
+from __future__ import annotations
+
+from handoff import ids
+from handoff.models import ApiKey
+from handoff.store import Store
+from handoff.store.store import sha256
+
+
+def create(store: Store, agent: str, *, operator: bool, now: int) -> tuple[str, ApiKey]:
+    """Makes and keeps a new key. The key itself is returned once and can't be shown again.
+
+    Raises ValueError for a name that is not lower-case letters, digits, `.`, `_`, `-`.
+    """
+    key = "hk_" + ids.random_text(40)
+    return key, _keep(store, key, agent, operator=operator, now=now)
+
+
+def adopt(store: Store, key: str, agent: str, *, operator: bool, now: int) -> ApiKey:
+    """Keeps a key from the environment, unless it is known already; a revoked one stays revoked."""
+    known = store.api_key_by_hash(sha256(key))
+    return known or _keep(store, key, agent, operator=operator, now=now)
+
+
+def recognise(store: Store, key: str, now: int) -> ApiKey | None:
+    """The record of a key that is good, or None. Notes once a minute that it is in use."""
+    record = store.api_key_by_hash(sha256(key))
+    if record is None or record.revoked is not None:
+        return None
+    if record.last_used is None or now - record.last_used > 60_000:
+        store.touch_api_key(record, now)
+    return record
+
+
+def revoke(store: Store, key_id: str, now: int) -> ApiKey | None:
+    """Ends a key for good; None when there is no such key."""
+    record = store.api_key(key_id)
+    if record is None or record.revoked is not None:
+        return record
+    revoked = record.model_copy(update={"revoked": now})
+    store.put_api_key(revoked)
+    return revoked
+
+
+def _keep(store: Store, key: str, agent: str, *, operator: bool, now: int) -> ApiKey:
+    if not ids.AGENT_NAME.fullmatch(agent):
+        raise ValueError(
+            f"{agent!r} is not a name for an agent: use 1 to 64 lower-case letters, digits, '.', '_' or '-'"
+        )
+    record = ApiKey(
+        id=ids.new_id(ids.API_KEY),
+        hash=sha256(key),
+        agent=agent,
+        scopes=("operator",) if operator else ("agent",),
+        created=now,
+    )
+    store.put_api_key(record)
+    return record

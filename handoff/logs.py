@@ -1,0 +1,76 @@
+"""Structured logs: one JSON object a line, with the handoff's id where there is one.
+
+No secret and no full phone number may reach a line, whoever wrote it: `_discreet` is the last word
+before the renderer, for our own lines and for the libraries' alike.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from typing import Any
+
+import structlog
+from structlog.types import EventDict, Processor
+
+_NUMBER = re.compile(r"\+[1-9][0-9]{6,14}(?![0-9])|%2B[1-9][0-9]{6,14}")
+_SECRETS = re.compile(r"(hk_[0-9A-Za-z]{8,}|whsec_[0-9A-Za-z+/=]+|Bearer\s+\S+|/h/[0-9A-Za-z]{22})")
+_NEVER = frozenset(
+    {"authorization", "auth_token", "resume_token", "answer", "body", "link", "key", "password"}
+)
+
+
+def configure(log_format: str) -> None:
+    """Sets logging up for this process; safe to call again. `log_format` is `json` or `console`."""
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.StackInfoRenderer(),
+        structlog.processors.format_exc_info,
+        _discreet,
+    ]
+    renderer: Processor = (
+        structlog.processors.JSONRenderer(ensure_ascii=False)
+        if log_format == "json"
+        else structlog.dev.ConsoleRenderer(colors=False)
+    )
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.INFO)
+    for chatty in ("twilio", "httpx2", "httpcore2", "urllib3", "rq", "rq.worker"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+
+
+def discreet(text: str) -> str:
+    """The text without anything that opens a door, and numbers down to their last four digits."""
+    return _NUMBER.sub(lambda match: "…" + match.group()[-4:], _SECRETS.sub("[hidden]", text))
+
+
+def _discreet(_: Any, __: str, event: EventDict) -> EventDict:
+    return {name: "[hidden]" if name.lower() in _NEVER else _clean(value) for name, value in event.items()}
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return discreet(value)
+    if isinstance(value, dict):
+        return {name: _clean(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(inner) for inner in value]
+    return value

@@ -1,0 +1,282 @@
+"""What comes in and what goes out over HTTP: the requests' and the answers' shapes.
+
+The OpenAPI document is generated from these models (web/openapi.py), so the descriptions here are the
+API's documentation. What is kept is in models.py. Unknown fields are refused everywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
+
+from handoff.models import Attempt, Channel, Decision, Event, Handoff, Proof, Result
+from handoff.moments import Timestamp
+from handoff.states import CloseReason, Disposition, Kind, State
+
+MAX_REASON = 2_000  # characters
+MAX_METADATA = 16_384  # bytes of JSON
+DAY_S = 86_400
+
+
+def _http_url(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("must be an absolute http or https URL")
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("must not carry a user name or password")
+    if any(ch.isspace() or not ch.isprintable() for ch in url) or "\\" in url:
+        raise ValueError("must not contain white space, control characters or backslashes")
+    if parts.port == 0:
+        raise ValueError("port 0 can't be reached")
+    return url
+
+
+def _some_text(text: str) -> str:
+    if not any(ch.isprintable() and not ch.isspace() for ch in text):
+        raise ValueError("must say something")
+    return text
+
+
+def _plain_line(text: str) -> str:
+    if not text.isprintable() or not text.strip():
+        raise ValueError("must be one line of printable characters")
+    return text
+
+
+def _token(text: str) -> str:
+    if not (text.isascii() and text.isprintable()) or " " in text:
+        raise ValueError("must be printable ASCII without spaces")
+    return text
+
+
+def _small_json(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    if len(json.dumps(value, ensure_ascii=False).encode()) > MAX_METADATA:
+        raise ValueError(f"must be at most {MAX_METADATA:,} bytes of JSON")
+    return value
+
+
+def _no_bool(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("must be a number of seconds")
+    return value
+
+
+HttpUrl = Annotated[str, Field(max_length=2_048), AfterValidator(_http_url)]
+
+
+class Message(BaseModel):
+    """The base of what travels: strict about types, and about fields it does not know."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class OpenRequest(Message):
+    """Opens a handoff."""
+
+    kind: Literal[Kind.CLEAR, Kind.ASK] = Field(
+        description="`clear`: a person clears a wall. `ask`: a person answers a question in free text."
+    )
+    reason: Annotated[str, AfterValidator(_some_text)] = Field(
+        max_length=MAX_REASON,
+        description="What is blocking, or the question itself, in words a voice can read. "
+        "For `ask`, `question` is taken as another name for it.",
+    )
+    live_view_url: HttpUrl | None = Field(
+        None, description="Where a person sees and drives the agent's browser."
+    )
+    resume_url: HttpUrl | None = Field(
+        None, description="POSTed once the handoff is resolved, and only then; see docs/callbacks.md."
+    )
+    resume_token: Annotated[str, AfterValidator(_token)] | None = Field(
+        None, min_length=1, max_length=1_024, description="Sent to the callbacks as `Authorization: Bearer`."
+    )
+    outcome_url: HttpUrl | None = Field(
+        None, description="POSTed when the handoff closes in any other way than resolved."
+    )
+    timeout_s: Annotated[float, BeforeValidator(_no_bool)] = Field(
+        600,
+        ge=1,
+        le=90 * DAY_S,
+        allow_inf_nan=False,
+        description="How long people have, in seconds: 1 s to 90 days.",
+    )
+    label: Annotated[str, AfterValidator(_plain_line)] | None = Field(
+        None, max_length=200, description="Shown beside the agent's name; the name comes from the API key."
+    )
+    metadata: Annotated[dict[str, JsonValue], AfterValidator(_small_json)] = Field(
+        default_factory=dict, description="Kept and given back untouched; at most 16 kB of JSON."
+    )
+    if_agent_gone: Literal["keep", "cancel"] = Field(
+        "keep", description="`cancel`: withdraw it when nobody has waited for it for 90 s."
+    )
+    on_exhausted: Literal["wait", "fail"] = Field(
+        "wait",
+        description="When the escalation policy is used up: `wait` until the deadline, or `fail` at once.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _question_is_the_reason(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("kind") == "ask" and "question" in data:
+            if "reason" in data:
+                raise ValueError("send `reason` or `question`, not both: they name the same thing")
+            data = {**data, "reason": data["question"]}
+            del data["question"]
+        return data
+
+    def recorded(self) -> dict[str, Any]:
+        """The fields as the record keeps them."""
+        return {name: getattr(self, name) for name in type(self).model_fields}
+
+
+class EmptyRequest(Message):
+    """No fields."""
+
+
+class CommentRequest(Message):
+    """A word on why, kept with the decision."""
+
+    comment: str | None = Field(None, max_length=1_000)
+
+
+class ResolutionRequest(CommentRequest):
+    """An operator's answer: `answer` for `ask`, nothing for `clear`."""
+
+    answer: str | None = Field(None, max_length=10_000)
+
+
+class ActorView(Message):
+    """Who did it."""
+
+    kind: str
+    id: str
+    name: str | None = None
+
+
+class DecisionView(Message):
+    """A decision, by whom, how and when."""
+
+    by: ActorView
+    channel: Channel
+    proof: Proof
+    at: Timestamp
+    comment: str | None = None
+
+    @classmethod
+    def of(cls, decision: Decision | None) -> DecisionView | None:
+        if decision is None:
+            return None
+        by = ActorView(kind=decision.by.kind, id=decision.by.id, name=decision.by.name)
+        return cls(
+            by=by, channel=decision.channel, proof=decision.proof, at=decision.at, comment=decision.comment
+        )
+
+
+class AttemptView(Message):
+    """One try to reach one contact, and what it told us."""
+
+    id: str
+    contact: str
+    channel: Channel
+    call: str | None
+    round: int
+    step: int
+    disposition: Disposition | None
+    started_at: Timestamp
+    ended_at: Timestamp | None
+
+    @classmethod
+    def of(cls, attempt: Attempt) -> AttemptView:
+        return cls(**{name: getattr(attempt, name) for name in cls.model_fields})
+
+
+class HandoffView(Message):
+    """A handoff as its agent and an operator see it."""
+
+    id: str
+    kind: Kind
+    state: State
+    close_reason: CloseReason | None
+    reason: str
+    agent: str
+    label: str | None
+    live_view_url: str | None
+    resume_url: str | None
+    outcome_url: str | None
+    timeout_s: float
+    if_agent_gone: str
+    on_exhausted: str
+    created_at: Timestamp
+    deadline: Timestamp
+    closed_at: Timestamp | None
+    acknowledged: DecisionView | None
+    acknowledged_until: Timestamp | None
+    settlement: DecisionView | None
+    result: Result | None
+    attempts: tuple[AttemptView, ...]
+    metadata: dict[str, JsonValue]
+
+    @classmethod
+    def of(cls, handoff: Handoff) -> HandoffView:
+        fields = {name: getattr(handoff, name) for name in cls.model_fields}
+        fields |= {
+            "acknowledged": DecisionView.of(handoff.acknowledged),
+            "settlement": DecisionView.of(handoff.settlement),
+            "attempts": tuple(AttemptView.of(attempt) for attempt in handoff.attempts),
+        }
+        return cls.model_construct(**fields)
+
+
+class HandoffList(Message):
+    """Newest first. `next_cursor` asks for the page after this one; null on the last."""
+
+    handoffs: tuple[HandoffView, ...]
+    next_cursor: str | None
+
+
+class EventView(Message):
+    """One line of a handoff's timeline."""
+
+    v: int
+    seq: int
+    id: str
+    type: str
+    at: Timestamp
+    by: ActorView
+    proof: Proof | None
+    data: dict[str, JsonValue]
+
+    @classmethod
+    def of(cls, event: Event) -> EventView:
+        fields = {name: getattr(event, name) for name in cls.model_fields}
+        fields["by"] = ActorView(kind=event.by.kind, id=event.by.id, name=event.by.name)
+        return cls.model_construct(**fields)
+
+
+class EventList(Message):
+    """The timeline so far, oldest first."""
+
+    events: tuple[EventView, ...]
+
+
+class ProblemField(Message):
+    """A field that is wrong."""
+
+    field: str
+    message: str
+
+
+class Problem(Message):
+    """An error, by RFC 9457. `code` is stable; `detail` is for people."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    errors: tuple[ProblemField, ...] = ()
+    settlement: DecisionView | None = None
+    state: State | None = None

@@ -1,0 +1,256 @@
+"""What is kept: the records of a handoff, its attempts, its calls and its events. Each carries `v`.
+
+What a request may say and what an answer shows are in messages.py; how records change is
+lifecycle.py's business; where they live is store.py's.
+All moments are milliseconds since 1970, UTC (moments.py). Records are frozen: a change is a copy.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from handoff.states import CLOSED, CallState, CloseReason, Disposition, Kind, State
+
+
+class Record(BaseModel):
+    """The base of everything kept: frozen, and strict about what it holds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ActorKind(StrEnum):
+    """Who can cause an event."""
+
+    CONTACT = "contact"  #: a person reached by call, text or link
+    OPERATOR = "operator"  #: a person with an operator key
+    AGENT = "agent"  #: the requester
+    CLOCK = "clock"  #: a due time came
+    SERVICE = "service"  #: the service itself, reporting what it did
+
+
+class Actor(Record):
+    """Who did it. `id` is the contact's, the API key's, or for the clock and the service its own name."""
+
+    kind: ActorKind
+    id: str
+    name: str | None = None
+
+
+CLOCK = Actor(kind=ActorKind.CLOCK, id="clock")
+SERVICE = Actor(kind=ActorKind.SERVICE, id="service")
+
+
+class Channel(StrEnum):
+    """Which way a decision or an attempt went."""
+
+    CALL = "call"
+    TEXT = "text"
+    LINK = "link"
+    CONSOLE = "console"
+    API = "api"
+    POLICY = "policy"
+
+
+class Proof(StrEnum):
+    """What shows that a decision was made by its actor."""
+
+    KEYPRESS = "keypress"
+    KEYPRESS_CODE = "keypress+code"
+    KEYPRESS_PIN = "keypress+pin"
+    SPEECH = "speech"
+    SMS = "sms"
+    LINK = "link"
+    LINK_PIN = "link+pin"
+    CONSOLE = "console"
+    OBSERVED = "observed"
+    POLICY = "policy"
+
+
+class Decision(Record):
+    """A word that counts: who, by which channel, with which proof, when, and what they added."""
+
+    by: Actor
+    channel: Channel
+    proof: Proof
+    at: int
+    comment: str | None = None
+
+
+class ClearResult(Record):
+    """The wall is gone."""
+
+    kind: Literal[Kind.CLEAR] = Kind.CLEAR
+    cleared: Literal[True] = True
+
+
+class AskResult(Record):
+    """The answer; or, when it was asked for as a secret, the id under which it is handed over once."""
+
+    kind: Literal[Kind.ASK] = Kind.ASK
+    answer: Any = None
+    secret: str | None = None
+
+
+class ApproveResult(Record):
+    """The decision on a described action, with every vote that counted."""
+
+    kind: Literal[Kind.APPROVE] = Kind.APPROVE
+    approved: bool
+    votes: tuple[Decision, ...] = ()
+
+
+Result = Annotated[ClearResult | AskResult | ApproveResult, Field(discriminator="kind")]
+
+
+class Attempt(Record):
+    """Reaching one contact once for one handoff, by call or text."""
+
+    id: str
+    contact: str
+    contact_name: str
+    channel: Literal[Channel.CALL, Channel.TEXT]
+    round: int
+    step: int
+    call: str | None = None
+    started_at: int
+    ended_at: int | None = None
+    disposition: Disposition | None = None
+    detail: str | None = None  # e.g. "Twilio error 21211", for the operator
+    asked_at: int | None = None  # a text: when the provider was asked; it is never asked twice
+    provider_id: str | None = None  # a text's id at the provider; a call's is in its own record
+    text_rank: int = 0  # how far a text has come (voice/dispositions.py); late callbacks never lower it
+
+
+class Position(Record):
+    """How far the escalation policy has come; both count from 0."""
+
+    round: int
+    step: int
+
+
+class Handoff(Record):
+    """The record, from request to close: the agent's pending key."""
+
+    v: Literal[1] = 1
+    id: str
+    rev: int = 0  # rises by one with every change; what compare-and-set compares
+    seq: int = 0  # the number of its newest event
+    kind: Kind
+    state: State
+    close_reason: CloseReason | None = None
+    reason: str
+    agent: str
+    api_key: str
+    label: str | None = None
+    live_view_url: str | None = None
+    resume_url: str | None = None
+    resume_token: str | None = None
+    outcome_url: str | None = None
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    timeout_s: float
+    if_agent_gone: Literal["keep", "cancel"] = "keep"
+    on_exhausted: Literal["wait", "fail"] = "wait"
+    notify: Literal["policy", "none"] = "policy"
+    policy: str
+    position: Position | None = None
+    exhausted: bool = False
+    created_at: int
+    deadline: int
+    closed_at: int | None = None
+    acknowledged: Decision | None = None
+    acknowledged_until: int | None = None
+    settlement: Decision | None = None
+    result: Result | None = None
+    attempts: tuple[Attempt, ...] = ()
+    late_answers: int = 0
+
+    @property
+    def closed(self) -> bool:
+        return self.state in CLOSED
+
+    def attempt(self, attempt_id: str) -> Attempt | None:
+        """The attempt with this id, if the handoff has it."""
+        return next((one for one in self.attempts if one.id == attempt_id), None)
+
+
+class EventType(StrEnum):
+    """What the timeline can say."""
+
+    OPENED = "opened"
+    STEP_STARTED = "step_started"
+    POLICY_EXHAUSTED = "policy_exhausted"
+    CALL_PLACED = "call_placed"
+    CALL_UNKNOWN = "call_unknown"
+    CALL_RINGING = "call_ringing"
+    CALL_ANSWERED = "call_answered"
+    ATTEMPT_ENDED = "attempt_ended"
+    TEXT_SENT = "text_sent"
+    TEXT_MOVED = "text_moved"
+    ACKNOWLEDGED = "acknowledged"
+    LAPSED = "lapsed"
+    RESOLVED = "resolved"
+    DECLINED = "declined"
+    EXPIRED = "expired"
+    CANCELLED = "cancelled"
+    LATE_ANSWER_REFUSED = "late_answer_refused"
+    CALLBACK_DELIVERED = "callback_delivered"
+    CALLBACK_FAILED = "callback_failed"
+
+
+class Event(Record):
+    """One line of the timeline; also the wake-up and the audit row. `seq` counts from 1 in its handoff."""
+
+    v: Literal[1] = 1
+    seq: int
+    id: str
+    type: EventType
+    at: int
+    by: Actor
+    proof: Proof | None = None
+    data: dict[str, Any] = Field(default_factory=dict)
+
+
+class CallEntry(Record):
+    """One handoff that a call carries, and the attempt it stands for."""
+
+    handoff: str
+    attempt: str
+
+
+class Call(Record):
+    """One phone call to one contact. At most one create at the provider, ever."""
+
+    v: Literal[1] = 1
+    id: str
+    rev: int = 1
+    contact: str
+    contact_name: str
+    number: str  # E.164
+    entries: tuple[CallEntry, ...]
+    state: CallState = CallState.DUE
+    ring_s: int
+    created_at: int
+    placing_at: int | None = None
+    answered_at: int | None = None
+    ended_at: int | None = None
+    provider_id: str | None = None
+    last_seq: int = -1  # Twilio's SequenceNumber of the newest status callback applied
+    heard_all: bool = False  # the voice came to its goodbye without a key
+    pressed: str = ""  # every key that counted, in order, for "what did they press?"
+
+
+class ApiKey(Record):
+    """A key's record; the key itself is kept only as a hash."""
+
+    v: Literal[1] = 1
+    id: str
+    hash: str  # hex SHA-256 of the key
+    agent: str
+    scopes: tuple[Literal["agent", "operator"], ...]
+    rights: dict[str, Any] = Field(default_factory=dict)
+    created: int
+    last_used: int | None = None
+    revoked: int | None = None

@@ -1,0 +1,78 @@
+"""Who can be reached, and in which order. Today from one setting; a file of people comes on this seam.
+
+Only the numbers named here can ever be called (promise 8). What a policy does is policy.py's business.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import phonenumbers
+
+from handoff.policy import Contact, EscalationPolicy, Step
+
+
+class BadNumber(ValueError):
+    """A number that can't be called. The message names what is wrong, not the whole number."""
+
+
+@dataclass(frozen=True)
+class Person:
+    """A contact as configured. `number` is E.164."""
+
+    id: str
+    name: str
+    number: str
+
+
+def parse_people(text: str) -> tuple[Person, ...]:
+    """`Ada=+12125550123, Ben=+12125550124`, names optional; the order is the order of ringing.
+
+    Raises BadNumber naming the entry that is wrong.
+    """
+    people: list[Person] = []
+    for number, part in enumerate(filter(None, (part.strip() for part in text.split(","))), 1):
+        name, _, phone = part.rpartition("=")
+        name = name.strip()
+        if name and (len(name) > 40 or not name.isprintable()):
+            raise BadNumber(f"entry {number}: a name is at most 40 printable characters")
+        try:
+            parsed = parse_phone(phone)
+        except BadNumber as error:
+            raise BadNumber(f"entry {number} {error}") from None
+        slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or f"contact-{number}"
+        if slug in {person.id for person in people}:
+            slug = f"{slug}-{number}"
+        if parsed in {person.number for person in people}:
+            raise BadNumber(f"entry {number} has the same number as an earlier entry")
+        people.append(Person(slug, name or f"contact {number}", parsed))
+    if not people:
+        raise BadNumber("names nobody to call; write it like Ada=+12125550123,Ben=+12125550124")
+    return tuple(people)
+
+
+def parse_phone(text: str) -> str:
+    """E.164 from what an operator wrote: spaces, dashes and brackets are fine, the plus is needed."""
+    cleaned = re.sub(r"[\s().\u2010-\u2015-]", "", text)
+    if not re.fullmatch(r"\+[1-9][0-9]{6,14}", cleaned):
+        raise BadNumber("must be a full number with its plus and country code, like +12125550123")
+    try:
+        number = phonenumbers.parse(cleaned)
+    except phonenumbers.NumberParseException:
+        raise BadNumber("has a country code that does not exist") from None
+    if not phonenumbers.is_possible_number(number):
+        raise BadNumber("has too many or too few digits for its country")
+    return cleaned
+
+
+def mask(number: str) -> str:
+    """A number as logs and pages may show it: its last four digits."""
+    return "…" + number[-4:]
+
+
+def policy_of(people: tuple[Person, ...], ring_s: int, rounds: int) -> EscalationPolicy:
+    """The one policy of an environment-only set-up: everybody in turn, one after the other."""
+    contacts = [Contact(id=one.id, name=one.name, number=one.number) for one in people]
+    steps = tuple(Step(contacts=(contact,), ring_s=ring_s) for contact in contacts)
+    return EscalationPolicy(name="default", steps=steps, rounds=rounds)

@@ -1,0 +1,23 @@
+"""The memory: the only package that knows Redis. The key catalogue is keyspace.py.
+
+No rule of the domain lives here: the rules decide in lifecycle.py, and `Store.commit` makes what they
+decided atomic. Redis 7.0 or newer, or Valkey.
+"""
+
+from handoff.store.connection import Connections, Persistence
+from handoff.store.keyspace import Keyspace
+from handoff.store.store import Again, Claimed, Done, Link, Opened, Stale, Store, Wake
+
+__all__ = [
+    "Again",
+    "Claimed",
+    "Connections",
+    "Done",
+    "Keyspace",
+    "Link",
+    "Opened",
+    "Persistence",
+    "Stale",
+    "Store",
+    "Wake",
+]

@@ -1,0 +1,91 @@
+"""The key catalogue: every key the service has in Redis, what it holds, who deletes it.
+
+All keys of one installation share its prefix and, through the braces, one hash slot, so that one script
+may touch several of them. RQ's own keys (`rq:*`) are RQ's; our queue there is named after the prefix.
+
+| key                          | type   | holds                                        | goes               |
+| ---------------------------- | ------ | -------------------------------------------- | ------------------ |
+| {p}:ho:<id>                  | hash   | `doc` the handoff, `rev`, `state`, `idem` its | purge              |
+|                              |        | idempotency key: **the agent's pending key** |                    |
+| {p}:ho:<id>:events           | stream | the timeline; entry `<seq>-0`, field `e`     | purge              |
+| {p}:ho:<id>:commands         | hash   | command id -> the outcome it had             | purge              |
+| {p}:ho:<id>:links            | set    | hashes of the links that were sent           | purge              |
+| {p}:link:<sha256>            | string | `<handoff>|<contact>`                        | purge              |
+| {p}:call:<id>                | hash   | `doc` the call, `rev`                        | purge of its handoff |
+| {p}:lines                    | hash   | number -> the call that has it now           | end of that call   |
+| {p}:idem:<key id>:<sha256>   | string | `<handoff>|<sha256 of the body>`; `deleted` after a | TTL, 400 days after |
+|                              |        | purge, so that the key never rings again     | the purge          |
+| {p}:effects                  | hash   | effect id -> the effect (the outbox)         | finished effect    |
+| {p}:effects:due              | zset   | effect id by due ms                          | finished effect    |
+| {p}:effects:leases           | hash   | effect id -> how often it was enqueued       | finished effect    |
+| {p}:effects:runs             | hash   | effect id -> when its present run must be over, ms | finished effect    |
+| {p}:index:all                | zset   | `<created ms>:<id>`, all scores 0, read by name | purge              |
+| {p}:index:state:<state>      | zset   | the same, of the handoffs in that state      | change of state    |
+| {p}:index:agent:<agent>      | zset   | the same, of that agent                      | purge              |
+| {p}:index:agent:<agent>:<st> | zset   | the same, of that agent in that state        | change of state    |
+| {p}:wakes                    | stream | every change: `h` handoff, `s` seq, `c` 1 if closed | about 10,000 kept  |
+| {p}:keys                     | hash   | API key id -> its record                     | never              |
+| {p}:keys:hashes              | hash   | sha256 of the key -> API key id              | never              |
+| {p}:seen                     | hash   | `clock`, `worker` -> when last seen, ms      | never              |
+| {p}:rate:<what>              | string | a counter                                    | TTL, its window    |
+"""
+
+from __future__ import annotations
+
+from handoff.states import State
+
+
+class Keyspace:
+    """Builds every key name, each in one place. `prefix` tells installations on one Redis apart."""
+
+    def __init__(self, prefix: str):
+        self.prefix = prefix
+        self._tag = "{" + prefix + "}"
+        self.lines = f"{self._tag}:lines"
+        self.effects = f"{self._tag}:effects"
+        self.due = f"{self._tag}:effects:due"
+        self.leases = f"{self._tag}:effects:leases"
+        self.runs = f"{self._tag}:effects:runs"
+        self.wakes = f"{self._tag}:wakes"
+        self.api_keys = f"{self._tag}:keys"
+        self.api_key_hashes = f"{self._tag}:keys:hashes"
+        self.seen = f"{self._tag}:seen"
+
+    def handoff(self, handoff_id: str) -> str:
+        return f"{self._tag}:ho:{handoff_id}"
+
+    def events(self, handoff_id: str) -> str:
+        return f"{self._tag}:ho:{handoff_id}:events"
+
+    def commands(self, handoff_id: str) -> str:
+        return f"{self._tag}:ho:{handoff_id}:commands"
+
+    def links_of(self, handoff_id: str) -> str:
+        return f"{self._tag}:ho:{handoff_id}:links"
+
+    def link(self, link_hash: str) -> str:
+        return f"{self._tag}:link:{link_hash}"
+
+    def call(self, call_id: str) -> str:
+        return f"{self._tag}:call:{call_id}"
+
+    def idempotency(self, api_key_id: str, key_hash: str) -> str:
+        return f"{self._tag}:idem:{api_key_id}:{key_hash}"
+
+    def rate(self, what: str) -> str:
+        return f"{self._tag}:rate:{what}"
+
+    def index(self, *, agent: str | None = None, state: State | None = None) -> str:
+        """The index behind a list with these filters."""
+        if agent is None:
+            return f"{self._tag}:index:all" if state is None else f"{self._tag}:index:state:{state}"
+        return f"{self._tag}:index:agent:{agent}" + (f":{state}" if state else "")
+
+    def indexes(self, agent: str, state: State) -> list[str]:
+        """Every index that a handoff of this agent in this state belongs to."""
+        return [
+            self.index(),
+            self.index(agent=agent),
+            self.index(state=state),
+            self.index(agent=agent, state=state),
+        ]

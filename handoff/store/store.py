@@ -1,0 +1,423 @@
+"""Reads and commits. One compare-and-set for every change: `Store.commit`.
+
+A commit carries new versions of records, and takes effect only if nobody changed them since they were
+read; then everything is kept at once: records, events, effects, indexes and the wake-up. Which changes
+make sense is not decided here. All moments are milliseconds since 1970, UTC.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import redis
+
+from handoff.effects import TIMERS, Effect
+from handoff.lifecycle import Change
+from handoff.models import ApiKey, Call, Event, Handoff
+from handoff.moments import DAY
+from handoff.outcomes import Outcome
+from handoff.states import State
+from handoff.store.connection import WAKE_BLOCK_MS, ConnectionBroken, Connections
+from handoff.store.keyspace import Keyspace
+from handoff.store.transaction import Transaction
+
+_LUA = Path(__file__).parent / "lua"
+WAKES_KEPT = 10_000
+COMMANDS_TTL_AFTER_PURGE_MS = 400 * DAY
+#: An effect handed to the queue by the process that committed it comes back to the clock after this long.
+FIRST_LEASE_MS = 5_000
+LONGEST_LEASE_MS = 60_000
+
+
+@dataclass(frozen=True)
+class Done:
+    """Committed."""
+
+
+@dataclass(frozen=True)
+class Again:
+    """This very command was committed before; this is the outcome it had."""
+
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class Stale:
+    """A record changed since it was read. Nothing was written: read again, decide again."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What an idempotency key names: a handoff and the hash of the body it was opened with."""
+
+    handoff: str
+    body_hash: str
+
+    @property
+    def deleted(self) -> bool:
+        return self.handoff == "deleted"
+
+
+@dataclass(frozen=True)
+class Link:
+    """Whom a link belongs to."""
+
+    handoff: str
+    contact: str
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """A due effect, with the number of this claim."""
+
+    effect: Effect
+    lease: int
+
+
+@dataclass(frozen=True)
+class Wake:
+    """One change of one handoff, as the waiting processes hear of it."""
+
+    handoff: str
+    seq: int
+    closed: bool
+
+
+class WakeReader:
+    """Reads the stream of wake-ups from a cursor on."""
+
+    def __init__(self, client: Any, key: str):
+        self._client = client
+        self._key = key
+
+    def newest(self) -> str:
+        """Where the stream stands now."""
+        newest = self._client.xrevrange(self._key, count=1)
+        return newest[0][0] if newest else "0-0"
+
+    def after(self, cursor: str) -> list[tuple[str, Wake]]:
+        """What changed after `cursor`, with the new cursor of each; blocks for at most WAKE_BLOCK_MS."""
+        answer = self._client.xread({self._key: cursor}, count=1_000, block=WAKE_BLOCK_MS)
+        entries = [entry for _, found in (answer or []) for entry in found]
+        return [(at, Wake(fields["h"], int(fields["s"]), fields["c"] == "1")) for at, fields in entries]
+
+
+@dataclass
+class Plan:
+    """What one commit holds beside the changes of handoffs. Everything is optional."""
+
+    changes: Sequence[Change] = ()
+    calls: Sequence[Call] = ()  # new versions; `rev` must already be one higher than what was read
+    effects: Sequence[Effect] = ()
+    drop: Sequence[str] = ()
+    finish: Effect | None = None  # the effect being performed: gone if it is still the same row
+    take_line: Call | None = None
+    free_line: Call | None = None
+    idempotency: tuple[str, str, str] | None = None  # API key id, hash of the key, hash of the body
+    command: tuple[str, str, Outcome] | None = None  # handoff id, command id, outcome
+    dispatched: set[str] = field(default_factory=set)  # filled in: ids of effects the caller must enqueue
+
+
+class Store:
+    """The installation's memory. Safe to share between threads and greenlets.
+
+    Every method may raise redis.RedisError when Redis can't be reached; web/ and voice/ turn that into
+    "not right now", and nothing is half done.
+    """
+
+    def __init__(self, connections: Connections, keys: Keyspace):
+        self.connections = connections
+        self.keys = keys
+        # redis-py's types can't say that this client decodes its answers.
+        self._redis: Any = connections.commands
+        self._commit = self._redis.register_script((_LUA / "commit.lua").read_text())
+        self._claim = self._redis.register_script((_LUA / "claim.lua").read_text())
+        self._begin = self._redis.register_script((_LUA / "begin.lua").read_text())
+
+    # Reading
+
+    def read(self, handoff_id: str) -> Handoff | None:
+        """The handoff, or None."""
+        return _handoff(self._redis.hget(self.keys.handoff(handoff_id), "doc"))
+
+    def read_for(self, handoff_id: str, command_id: str) -> tuple[Handoff | None, Outcome | None]:
+        """The handoff, and the outcome this command already had, if it was carried out before."""
+        pipe = self._redis.pipeline(transaction=False)
+        pipe.hget(self.keys.handoff(handoff_id), "doc")
+        pipe.hget(self.keys.commands(handoff_id), command_id)
+        doc, outcome = pipe.execute()
+        return _handoff(doc), Outcome.model_validate_json(outcome) if outcome else None
+
+    def read_call(self, call_id: str) -> Call | None:
+        """The call, or None."""
+        doc = self._redis.hget(self.keys.call(call_id), "doc")
+        return Call.model_validate_json(doc) if doc else None
+
+    def line_of(self, number: str) -> str | None:
+        """The id of the call that has this number's line now."""
+        return cast("str | None", self._redis.hget(self.keys.lines, number))
+
+    def events(self, handoff_id: str, *, after: int = 0) -> list[Event]:
+        """The timeline, oldest first, from the event after `after`."""
+        entries = self._redis.xrange(self.keys.events(handoff_id), min=f"({after}-0")
+        return [Event.model_validate_json(fields["e"]) for _, fields in entries]
+
+    def page(
+        self, *, agent: str | None, state: State | None, before: str | None, limit: int
+    ) -> tuple[list[Handoff], str | None]:
+        """A page, newest first, and where the next one begins. Costs the same at any number of handoffs."""
+        start = f"({before}" if before else "+"
+        names: list[str] = self._redis.zrange(
+            self.keys.index(agent=agent, state=state),
+            start,
+            "-",
+            bylex=True,
+            desc=True,
+            offset=0,
+            num=limit + 1,
+        )
+        pipe = self._redis.pipeline(transaction=False)
+        for name in names[:limit]:
+            pipe.hget(self.keys.handoff(name.partition(":")[2]), "doc")
+        found = [handoff for handoff in map(_handoff, pipe.execute()) if handoff is not None]
+        return found, names[limit - 1] if len(names) > limit else None
+
+    # Committing
+
+    def commit(self, plan: Plan, now: int) -> Done | Again | Stale:
+        """Keeps everything in `plan`, or nothing. See Done, Again and Stale."""
+        tx = Transaction(self.keys)
+        if plan.command:
+            handoff_id, command_id, outcome = plan.command
+            tx.remember(self.keys.commands(handoff_id), command_id, outcome.model_dump_json())
+        effects, drop = list(plan.effects), list(plan.drop)
+        for change in plan.changes:
+            self._put_handoff(tx, change, plan)
+            effects += change.effects
+            drop += change.drop
+            for call in change.calls:
+                self._put_call(tx, call, expected="")
+        for call in plan.calls:
+            self._put_call(tx, call, expected=str(call.rev - 1))
+        if plan.take_line:
+            tx.guard(self.keys.lines, plan.take_line.number, "")
+            tx.write("HSET", tx.key(self.keys.lines), plan.take_line.number, plan.take_line.id)
+        if plan.free_line:
+            tx.guard(self.keys.lines, plan.free_line.number, plan.free_line.id)
+            tx.write("HDEL", tx.key(self.keys.lines), plan.free_line.number)
+        if plan.finish:
+            tx.guard(self.keys.effects, plan.finish.id, plan.finish.model_dump_json())
+            drop.append(plan.finish.id)
+        for effect_id in drop:
+            self._drop_effect(tx, effect_id)
+        for effect in effects:
+            self._put_effect(tx, effect, now, plan.dispatched)
+        answer = self._commit(keys=tx.keys, args=tx.args())
+        if answer[0] == "done":
+            return Done()
+        plan.dispatched.clear()
+        return Again(Outcome.model_validate_json(answer[1])) if answer[0] == "again" else Stale()
+
+    def _put_handoff(self, tx: Transaction, change: Change, plan: Plan) -> None:
+        handoff = change.handoff
+        key = self.keys.handoff(handoff.id)
+        first = handoff.rev == 1
+        tx.guard(key, "rev", "" if first else str(handoff.rev - 1))
+        fields = ["doc", handoff.model_dump_json(), "rev", str(handoff.rev), "state", handoff.state.value]
+        if first and plan.idempotency:
+            api_key_id, key_hash, body_hash = plan.idempotency
+            idem = self.keys.idempotency(api_key_id, key_hash)
+            tx.guard(idem, "", "")
+            tx.write("SET", tx.key(idem), f"{handoff.id}|{body_hash}")
+            fields += ["idem", key_hash]
+        tx.write("HSET", tx.key(key), *fields)
+        name = _index_name(handoff)
+        for state in State:
+            if state is not handoff.state and not first:
+                tx.write("ZREM", tx.key(self.keys.index(state=state)), name)
+                tx.write("ZREM", tx.key(self.keys.index(agent=handoff.agent, state=state)), name)
+        for index in self.keys.indexes(handoff.agent, handoff.state):
+            tx.write("ZADD", tx.key(index), "0", name)
+        for event in change.events:
+            tx.write(
+                "XADD", tx.key(self.keys.events(handoff.id)), f"{event.seq}-0", "e", event.model_dump_json()
+            )
+        closed = "1" if handoff.closed else "0"
+        wake = ["h", handoff.id, "s", str(handoff.seq), "c", closed]
+        tx.write("XADD", tx.key(self.keys.wakes), "MAXLEN", "~", str(WAKES_KEPT), "*", *wake)
+
+    def _put_call(self, tx: Transaction, call: Call, *, expected: str) -> None:
+        key = self.keys.call(call.id)
+        tx.guard(key, "rev", expected)
+        tx.write("HSET", tx.key(key), "doc", call.model_dump_json(), "rev", str(call.rev))
+
+    def _put_effect(self, tx: Transaction, effect: Effect, now: int, dispatched: set[str]) -> None:
+        at_once = effect.due <= now and effect.kind not in TIMERS
+        due = now + FIRST_LEASE_MS if at_once else effect.due
+        tx.write("HSET", tx.key(self.keys.effects), effect.id, effect.model_dump_json())
+        tx.write("ZADD", tx.key(self.keys.due), str(due), effect.id)
+        tx.write("HDEL", tx.key(self.keys.runs), effect.id)
+        if at_once:
+            tx.write("HSET", tx.key(self.keys.leases), effect.id, "1")
+            dispatched.add(effect.id)
+        else:
+            tx.write("HDEL", tx.key(self.keys.leases), effect.id)
+
+    def _drop_effect(self, tx: Transaction, effect_id: str) -> None:
+        tx.write("ZREM", tx.key(self.keys.due), effect_id)
+        for name in (self.keys.effects, self.keys.leases, self.keys.runs):
+            tx.write("HDEL", tx.key(name), effect_id)
+
+    # The outbox
+
+    def claim_due(self, now: int, limit: int = 200) -> list[Claimed]:
+        """Due effects, each leased to the caller; none is removed. Several clocks may call this."""
+        flat = self._claim(
+            keys=[self.keys.due, self.keys.leases, self.keys.effects],
+            args=[now, limit, FIRST_LEASE_MS, LONGEST_LEASE_MS],
+        )
+        triples = zip(flat[0::3], flat[1::3], flat[2::3], strict=True)
+        return [Claimed(Effect.model_validate_json(doc), int(lease)) for _, lease, doc in triples]
+
+    def begin(self, effect_id: str, now: int, span_ms: int) -> Effect | None:
+        """Starts a run of an effect that may take `span_ms`; None when it is done or another run has it."""
+        answer = self._begin(
+            keys=[self.keys.due, self.keys.effects, self.keys.runs], args=[effect_id, now, span_ms]
+        )
+        return Effect.model_validate_json(answer[1]) if answer[0] == "run" else None
+
+    def postpone(self, effect: Effect, due: int, now: int) -> None:
+        """Puts the effect off until `due`, one try more on its count."""
+        later = effect.model_copy(update={"due": due, "tries": effect.tries + 1})
+        self.commit(Plan(finish=effect, effects=[later]), now)
+
+    def finish(self, effect: Effect, now: int) -> None:
+        """The effect is done: its row goes, unless it has been written anew meanwhile."""
+        self.commit(Plan(finish=effect), now)
+
+    def keep_waiting(self, effect_id: str, due: int) -> None:
+        """Moves a due time that is still there; the agent is seen waiting."""
+        self._redis.zadd(self.keys.due, {effect_id: due}, xx=True)
+
+    def backlog(self, now: int) -> int:
+        """How many effects are overdue by more than their first lease."""
+        return int(self._redis.zcount(self.keys.due, "-inf", now - FIRST_LEASE_MS))
+
+    # Idempotency, links, API keys
+
+    def opened(self, api_key_id: str, key_hash: str) -> Opened | None:
+        """What this idempotency key names."""
+        value = self._redis.get(self.keys.idempotency(api_key_id, key_hash))
+        return Opened(*value.split("|", 1)) if value else None
+
+    def put_link(self, link: str, handoff_id: str, contact_id: str) -> None:
+        """Makes a link good. Only its hash is kept; doing it twice is doing it once."""
+        hashed = sha256(link)
+        tx = Transaction(self.keys)
+        tx.write("SADD", tx.key(self.keys.links_of(handoff_id)), hashed)
+        tx.write("SET", tx.key(self.keys.link(hashed)), f"{handoff_id}|{contact_id}")
+        self._commit(keys=tx.keys, args=tx.args())
+
+    def link(self, link: str) -> Link | None:
+        """Whom this link belongs to."""
+        value = self._redis.get(self.keys.link(sha256(link)))
+        return Link(*value.split("|", 1)) if value else None
+
+    def put_api_key(self, key: ApiKey) -> None:
+        """Keeps a key's record, new or changed."""
+        pipe = self._redis.pipeline(transaction=True)
+        pipe.hset(self.keys.api_keys, key.id, key.model_dump_json())
+        pipe.hset(self.keys.api_key_hashes, key.hash, key.id)
+        pipe.execute()
+
+    def touch_api_key(self, key: ApiKey, now: int) -> None:
+        """Notes that a key is in use, unless its record changed since it was read (it may be revoked)."""
+        tx = Transaction(self.keys)
+        tx.guard(self.keys.api_keys, key.id, key.model_dump_json())
+        used = key.model_copy(update={"last_used": now})
+        tx.write("HSET", tx.key(self.keys.api_keys), key.id, used.model_dump_json())
+        self._commit(keys=tx.keys, args=tx.args())
+
+    def api_key(self, key_id: str) -> ApiKey | None:
+        """The record with this id."""
+        doc = self._redis.hget(self.keys.api_keys, key_id)
+        return ApiKey.model_validate_json(doc) if doc else None
+
+    def api_key_by_hash(self, key_hash: str) -> ApiKey | None:
+        """The record of the key with this SHA-256 (hex). Looking a hash up tells nothing about the key."""
+        key_id = self._redis.hget(self.keys.api_key_hashes, key_hash)
+        return self.api_key(key_id) if key_id else None
+
+    def api_keys(self) -> list[ApiKey]:
+        """All of them, oldest first."""
+        docs = self._redis.hvals(self.keys.api_keys)
+        return sorted(map(ApiKey.model_validate_json, docs), key=lambda key: key.created)
+
+    # Wake-ups, signs of life, rates, clean-up
+
+    @contextmanager
+    def reading_wakes(self) -> Iterator[WakeReader]:
+        """Follows the stream of wake-ups on a connection of its own. Raises ConnectionBroken."""
+        client = self.connections.blocking()
+        try:
+            yield WakeReader(client, self.keys.wakes)
+        except redis.RedisError as error:
+            raise ConnectionBroken(type(error).__name__) from error
+        finally:
+            client.close()
+
+    def beat(self, who: str, now: int) -> None:
+        """A sign of life of `clock` or `worker`."""
+        self._redis.hset(self.keys.seen, who, now)
+
+    def seen(self) -> dict[str, int]:
+        """When each kind of process was last seen."""
+        return {who: int(at) for who, at in self._redis.hgetall(self.keys.seen).items()}
+
+    def over_rate(self, what: str, limit: int, window_s: int) -> bool:
+        """Counts one use; True when it is over `limit` in this window. One transaction sets count and TTL,
+        so that no counter outlives its window."""
+        key = self.keys.rate(what)
+        pipe = self._redis.pipeline(transaction=True)
+        pipe.set(key, 0, nx=True, ex=window_s)
+        pipe.incr(key)
+        return int(pipe.execute()[1]) > limit
+
+    def purge(self, handoff: Handoff, finish: Effect, now: int) -> bool:
+        """Deletes a handoff and all that belongs to it; its idempotency key stays as `deleted`.
+        False when the handoff changed meanwhile: try again."""
+        key = self.keys.handoff(handoff.id)
+        idem_hash = self._redis.hget(key, "idem")
+        link_hashes = cast("set[str]", self._redis.smembers(self.keys.links_of(handoff.id)))
+        tx = Transaction(self.keys)
+        tx.guard(key, "rev", str(handoff.rev))
+        doomed = [key, self.keys.events(handoff.id), self.keys.commands(handoff.id)]
+        doomed += [self.keys.links_of(handoff.id), *map(self.keys.link, sorted(link_hashes))]
+        doomed += [self.keys.call(attempt.call) for attempt in handoff.attempts if attempt.call]
+        for one in doomed:
+            tx.write("DEL", tx.key(one))
+        for index in self.keys.indexes(handoff.agent, handoff.state):
+            tx.write("ZREM", tx.key(index), _index_name(handoff))
+        if idem_hash:
+            idem = tx.key(self.keys.idempotency(handoff.api_key, idem_hash))
+            tx.write("SET", idem, "deleted|", "PX", str(COMMANDS_TTL_AFTER_PURGE_MS))
+        self._drop_effect(tx, finish.id)
+        return bool(self._commit(keys=tx.keys, args=tx.args())[0] == "done")
+
+
+def sha256(text: str) -> str:
+    """Hex SHA-256 of a text: how secrets are kept and compared."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _handoff(doc: str | None) -> Handoff | None:
+    return Handoff.model_validate_json(doc) if doc else None
+
+
+def _index_name(handoff: Handoff) -> str:
+    return f"{handoff.created_at:013d}:{handoff.id}"

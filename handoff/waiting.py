@@ -1,0 +1,112 @@
+"""How a blocked agent is woken: one reader per process, one in-process event per waiter.
+
+A waiter costs neither a thread nor a connection. The reader follows the stream of wake-ups on a
+connection of its own, from a cursor, so that a broken connection loses nothing; after every break, and
+after falling behind the stream's end, every waiter reads the stored state again (field case: a silent
+reconnect that dropped what was published meanwhile). The answer itself is always read from the store.
+Under gunicorn's gevent worker `threading` is gevent's: waiting threads are greenlets.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import structlog
+
+from handoff.store import Store
+from handoff.store.connection import ConnectionBroken
+
+log = structlog.get_logger(__name__)
+
+
+class Waiter:
+    """Waits for news of one handoff. `closed_only` waiters sleep through changes that leave it open."""
+
+    def __init__(self, closed_only: bool):
+        self.closed_only = closed_only
+        self._event = threading.Event()
+
+    def wait(self, timeout_s: float) -> bool:
+        """True when there may be news, False when the time is over. Clears itself for the next wait."""
+        if not self._event.wait(timeout_s):
+            return False
+        self._event.clear()
+        return True
+
+    def wake(self) -> None:
+        self._event.set()
+
+
+class Waiting:
+    """All waiters of this process. `limit` bounds them, so that people and Twilio always get in."""
+
+    def __init__(self, store: Store, limit: int):
+        self.store = store
+        self.limit = limit
+        self.stopping = False
+        self._waiters: dict[str, set[Waiter]] = defaultdict(set)
+        self._count = 0
+        self._reader: threading.Thread | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def full(self) -> bool:
+        """Whether the next waiter has to be turned away with the present state."""
+        return self._count >= self.limit
+
+    @contextmanager
+    def register(self, handoff_id: str, *, closed_only: bool) -> Iterator[Waiter]:
+        """Subscribes; read the stored state after entering, never before."""
+        waiter = Waiter(closed_only)
+        with self._lock:
+            self._start()
+            self._waiters[handoff_id].add(waiter)
+            self._count += 1
+        try:
+            yield waiter
+        finally:
+            with self._lock:
+                self._count -= 1
+                self._waiters[handoff_id].discard(waiter)
+                if not self._waiters[handoff_id]:
+                    del self._waiters[handoff_id]
+
+    def stop(self) -> None:
+        """The process is shutting down: every waiter answers with the present state, now."""
+        self.stopping = True
+        self._wake_all()
+
+    def _start(self) -> None:
+        if self._reader is None:
+            self._reader = threading.Thread(target=self._read, name="wake-reader", daemon=True)
+            self._reader.start()
+
+    def _read(self) -> None:
+        """Follows the stream for as long as the process lives."""
+        cursor: str | None = None
+        while not self.stopping:
+            try:
+                with self.store.reading_wakes() as wakes:
+                    if cursor is None:
+                        cursor = wakes.newest()
+                    self._wake_all()
+                    while not self.stopping:
+                        for cursor, wake in wakes.after(cursor):
+                            self._deliver(wake.handoff, wake.closed)
+            except ConnectionBroken as broken:
+                log.warning("wake_reader_lost_redis", why=str(broken))
+                threading.Event().wait(0.05)
+
+    def _deliver(self, handoff_id: str, closed: bool) -> None:
+        for waiter in tuple(self._waiters.get(handoff_id, ())):
+            if closed or not waiter.closed_only:
+                waiter.wake()
+
+    def _wake_all(self) -> None:
+        with self._lock:
+            everybody = [waiter for waiters in self._waiters.values() for waiter in waiters]
+        for waiter in everybody:
+            waiter.wake()

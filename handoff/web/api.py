@@ -1,0 +1,265 @@
+"""The API, `/v1`: thin views. Authorisation is context.py's, waiting is waits.py's, shapes are messages.py's."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, request
+
+from handoff import ids
+from handoff.addresses import UnsafeUrl, check_url
+from handoff.commands import fingerprint
+from handoff.errors import Forbidden, Invalid
+from handoff.messages import (
+    CommentRequest,
+    EmptyRequest,
+    EventList,
+    EventView,
+    HandoffList,
+    HandoffView,
+    Message,
+    OpenRequest,
+    ResolutionRequest,
+)
+from handoff.models import ApiKey, AskResult, Channel, Decision, Handoff, Proof
+from handoff.outcomes import Outcome
+from handoff.states import CloseReason, Kind, State
+from handoff.web import context, problems, waits
+from handoff.web.bodies import read_body
+from handoff.web.openapi import answers, spec
+
+bp = Blueprint("api", __name__, url_prefix="/v1")
+
+PAGE = 50
+MOST_PER_PAGE = 200
+
+
+@bp.post("/handoffs")
+@spec.validate(
+    json=OpenRequest,
+    resp=answers(_201=HandoffView, _200=HandoffView, _400=None, _401=None, _409=None, _413=None, _422=None),
+    skip_validation=True,
+    tags=["handoffs"],
+)
+def open_handoff() -> Response:
+    """Open a handoff: people are reached at once.
+
+    With an `Idempotency-Key`, the same key and body find the same handoff again (200, and
+    `Idempotent-Replayed: true`) and ring nobody; the same key with another body is refused (409).
+    """
+    key = context.agent()
+    wanted = read_body(OpenRequest)
+    _check_callbacks(wanted)
+    opened = context.services().handoffs.open(wanted, key, _idempotency_key(), fingerprint(wanted))
+    response = _json(HandoffView.of(opened.handoff), 200 if opened.replayed else 201)
+    response.headers["Location"] = f"{context.services().settings.public_url}/v1/handoffs/{opened.handoff.id}"
+    if opened.replayed:
+        response.headers["Idempotent-Replayed"] = "true"
+    return response
+
+
+@bp.get("/handoffs/<handoff_id>")
+@spec.validate(
+    query=waits.WaitQuery,
+    resp=answers(_200=HandoffView, _401=None, _404=None, _422=None),
+    skip_validation=True,
+    tags=["handoffs"],
+)
+def show_handoff(handoff_id: str) -> Response:
+    """The handoff. With `wait`, the answer comes when it closes, or when the wait is over.
+
+    A wait also ends, with the present state, when the server shuts down. `Retry-After` asks for that
+    pause before the next request: too many are waiting here already.
+    """
+    handoff = context.visible(context.caller(), handoff_id)
+    wait_s = waits.asked_for()
+    if not wait_s or handoff.closed:
+        return _json(HandoffView.of(handoff))
+    handoff, turned_away = waits.until_closed(context.services(), handoff, wait_s)
+    response = _json(HandoffView.of(handoff))
+    response.headers["Preference-Applied"] = f"wait={wait_s:g}"
+    if turned_away:
+        response.headers["Retry-After"] = "2"
+    return response
+
+
+@bp.get("/handoffs")
+@spec.validate(
+    query=waits.ListQuery,
+    resp=answers(_200=HandoffList, _401=None, _403=None, _422=None),
+    skip_validation=True,
+    tags=["handoffs"],
+)
+def list_handoffs() -> Response:
+    """Handoffs, newest first, by cursor. An agent sees its own; an operator sees all."""
+    key = context.caller()
+    query = waits.read_list_query(request.args)
+    own = None if "operator" in key.scopes else key.agent
+    if own and query.agent not in (None, own):
+        raise Forbidden("An agent's key lists its own handoffs only.")
+    found, cursor = context.services().store.page(
+        agent=own or query.agent, state=query.state, before=query.cursor, limit=query.limit
+    )
+    return _json(HandoffList(handoffs=tuple(map(HandoffView.of, found)), next_cursor=cursor))
+
+
+@bp.get("/handoffs/<handoff_id>/events")
+@spec.validate(resp=answers(_200=EventList, _401=None, _404=None), skip_validation=True, tags=["handoffs"])
+def list_events(handoff_id: str) -> Response:
+    """The timeline, oldest first. With `Accept: text/event-stream` it goes on live until the close.
+
+    As a stream, each event's id is its `seq`; `Last-Event-ID` goes on after that one, and a stream that
+    has nothing left to say answers 204, so that the browser stops asking.
+    """
+    handoff = context.visible(context.caller(), handoff_id)
+    after = _last_event_id()
+    if request.accept_mimetypes.best_match(["application/json", "text/event-stream"]) == "text/event-stream":
+        return waits.event_stream(context.services(), handoff, after)
+    events = context.services().store.events(handoff_id, after=after)
+    return _json(EventList(events=tuple(map(EventView.of, events))))
+
+
+@bp.post("/handoffs/<handoff_id>/cancellation")
+@spec.validate(
+    json=EmptyRequest,
+    resp=answers(_200=HandoffView, _401=None, _404=None, _409=None, _410=None),
+    skip_validation=True,
+    tags=["handoffs"],
+)
+def cancel(handoff_id: str) -> Response:
+    """Withdraw it: phones stop ringing. Withdrawing it twice is withdrawing it once."""
+    key = context.caller()
+    context.visible(key, handoff_id)
+    read_body(EmptyRequest)
+    reason = CloseReason.OPERATOR if "operator" in key.scopes else CloseReason.AGENT
+    services = context.services()
+    outcome = services.handoffs.cancel(handoff_id, context.actor(key), reason, _command(key, "cancel"))
+    if not outcome.won and outcome.state is not State.CANCELLED:
+        raise problems.refused(outcome)
+    return _json(HandoffView.of(services.handoffs.get(handoff_id)))
+
+
+@bp.post("/handoffs/<handoff_id>/observation")
+@spec.validate(
+    json=EmptyRequest,
+    resp=answers(_200=HandoffView, _401=None, _404=None, _409=None, _410=None, _422=None),
+    skip_validation=True,
+    tags=["handoffs"],
+)
+def observe(handoff_id: str) -> Response:
+    """The agent saw that the wall is gone. Only for `clear`; it is recorded as seen, not as a person's word."""
+    key = context.agent()
+    handoff = context.visible(key, handoff_id)
+    read_body(EmptyRequest)
+    if handoff.kind is not Kind.CLEAR:
+        raise Invalid("Only a handoff of kind `clear` can be observed to be over.")
+    outcome = context.services().handoffs.observe(handoff_id, context.actor(key), _command(key, "observe"))
+    return _settled(handoff_id, outcome)
+
+
+@bp.post("/handoffs/<handoff_id>/acknowledgement")
+@spec.validate(
+    json=CommentRequest,
+    resp=answers(_200=HandoffView, _401=None, _403=None, _404=None, _409=None, _410=None),
+    skip_validation=True,
+    tags=["operators"],
+)
+def acknowledge(handoff_id: str) -> Response:
+    """An operator has it: escalation pauses."""
+    key, handoff = _as_operator(handoff_id)
+    decision = _decision(key, read_body(CommentRequest))
+    command = _command(key, "acknowledge")
+    return _settled(handoff.id, context.services().handoffs.acknowledge(handoff.id, decision, command))
+
+
+@bp.post("/handoffs/<handoff_id>/resolution")
+@spec.validate(
+    json=ResolutionRequest,
+    resp=answers(_200=HandoffView, _401=None, _403=None, _404=None, _409=None, _410=None, _422=None),
+    skip_validation=True,
+    tags=["operators"],
+)
+def resolve(handoff_id: str) -> Response:
+    """An operator settles it: the wall is gone, or this is the answer."""
+    key, handoff = _as_operator(handoff_id)
+    body = read_body(ResolutionRequest)
+    if handoff.kind is Kind.CLEAR and body.answer is not None:
+        raise Invalid.field("answer", "This handoff asks for no answer; leave it out.")
+    result = AskResult(answer=body.answer) if handoff.kind is Kind.ASK else None
+    outcome = context.services().handoffs.resolve(
+        handoff.id, _decision(key, body), _command(key, "resolve"), result=result
+    )
+    return _settled(handoff.id, outcome)
+
+
+@bp.post("/handoffs/<handoff_id>/refusal")
+@spec.validate(
+    json=CommentRequest,
+    resp=answers(_200=HandoffView, _401=None, _403=None, _404=None, _409=None, _410=None),
+    skip_validation=True,
+    tags=["operators"],
+)
+def refuse(handoff_id: str) -> Response:
+    """An operator says no; `comment` tells the agent why."""
+    key, handoff = _as_operator(handoff_id)
+    decision = _decision(key, read_body(CommentRequest))
+    command = _command(key, "refuse")
+    return _settled(handoff.id, context.services().handoffs.decline(handoff.id, decision, command))
+
+
+def _as_operator(handoff_id: str) -> tuple[ApiKey, Handoff]:
+    """404 before 403, so that an agent's key learns nothing of other agents' handoffs."""
+    handoff = context.visible(context.caller(), handoff_id)
+    return context.operator(), handoff
+
+
+def _settled(handoff_id: str, outcome: Outcome) -> Response:
+    if not outcome.won:
+        raise problems.refused(outcome)
+    return _json(HandoffView.of(context.services().handoffs.get(handoff_id)))
+
+
+def _decision(key: ApiKey, body: CommentRequest) -> Decision:
+    return Decision(
+        by=context.actor(key),
+        channel=Channel.CONSOLE,
+        proof=Proof.CONSOLE,
+        at=context.services().clock(),
+        comment=body.comment,
+    )
+
+
+def _command(key: ApiKey, verb: str) -> str:
+    """The command's id: the caller's Idempotency-Key if it sent one, so that its retry is the same command."""
+    return f"{verb}-{key.id}-{_idempotency_key()}"
+
+
+def _idempotency_key() -> str:
+    key = request.headers.get("Idempotency-Key")
+    if key is None:
+        return ids.random_text(22)
+    if not 1 <= len(key) <= 200 or not (key.isascii() and key.isprintable()):
+        raise Invalid.field("Idempotency-Key", "must be 1 to 200 printable ASCII characters")
+    return key
+
+
+def _last_event_id() -> int:
+    text = request.headers.get("Last-Event-ID", "0").strip() or "0"
+    if not text.isascii() or not text.isdigit() or len(text) > 12:
+        raise Invalid.field("Last-Event-ID", "must be the id of an event of this handoff")
+    return int(text)
+
+
+def _check_callbacks(wanted: OpenRequest) -> None:
+    """Refuses callback addresses that can be seen now to be private; the others are checked when called."""
+    for field in ("resume_url", "outcome_url"):
+        url = getattr(wanted, field)
+        if url is not None:
+            try:
+                check_url(url, allow_private=context.services().settings.allow_private_callbacks)
+            except UnsafeUrl as error:
+                raise Invalid.field(field, str(error)) from None
+
+
+def _json(message: Message, status: int = 200) -> Response:
+    response = Response(message.model_dump_json(), status=status, content_type="application/json")
+    response.headers["Cache-Control"] = "no-store"
+    return response

@@ -1,0 +1,87 @@
+"""JSON bodies: strict about what they are (400) and about what they say (422 naming the field)."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, TypeVar
+
+from flask import request
+from pydantic import BaseModel, ValidationError
+
+from handoff.errors import BadRequest, FieldError, Invalid
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def read_body(model: type[Model]) -> Model:
+    """The request's body as this model. An empty body counts as `{}`.
+
+    Raises BadRequest for what is not JSON by RFC 8259 (or has a name twice, which readers disagree on),
+    Invalid with every wrong field.
+    """
+    raw = request.get_data(cache=True) or b"{}"
+    _check_json(raw)
+    try:
+        return model.model_validate_json(raw)
+    except ValidationError as error:
+        raise invalid(error) from None
+
+
+def invalid(error: ValidationError) -> Invalid:
+    """The fields that pydantic found wrong, as our error."""
+    errors = tuple(
+        FieldError(_path(one["loc"], one["type"]), one["msg"].removeprefix("Value error, "))
+        for one in error.errors(include_url=False, include_context=False, include_input=False)
+    )
+    first = errors[0]
+    rest = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    return Invalid(f"{first.field}: {first.message}{rest}", errors=errors)
+
+
+def _path(location: tuple[int | str, ...], kind: str) -> str:
+    return ".".join(map(str, location)) or ("body" if kind else "")
+
+
+def _check_json(raw: bytes) -> None:
+    try:
+        value = json.loads(
+            raw.decode("utf-8"),
+            object_pairs_hook=_once,
+            parse_constant=_no_constant,
+            parse_float=_finite,
+        )
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except _NotJson as error:
+        raise BadRequest(f"The body is not JSON: {error}") from None
+    except UnicodeError:
+        raise BadRequest("The body is not JSON: it must be UTF-8, without lone surrogates.") from None
+    except RecursionError:
+        raise BadRequest("The body is nested too deeply.") from None
+    except ValueError as error:
+        where = (
+            f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
+        )
+        raise BadRequest(f"The body is not JSON{where}.") from None
+
+
+class _NotJson(Exception):
+    """What Python's reader takes and RFC 8259 does not."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise _NotJson("an object has the same name twice")
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise _NotJson(f"{name} is no JSON value")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise _NotJson("a number is too large")
+    return number

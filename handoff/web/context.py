@@ -1,0 +1,58 @@
+"""What a view needs from the application: the services, and who is asking."""
+
+from __future__ import annotations
+
+from flask import current_app, request
+
+from handoff import keys
+from handoff.bootstrap import Services
+from handoff.errors import Forbidden, NotFound, Unauthorized
+from handoff.ids import HANDOFF, is_id
+from handoff.models import Actor, ActorKind, ApiKey, Handoff
+
+
+def services() -> Services:
+    """The services this application was made with."""
+    found: Services = current_app.extensions["handoff"]
+    return found
+
+
+def caller() -> ApiKey:
+    """The API key of this request. Raises Unauthorized without telling why a key is not good."""
+    scheme, _, key = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not key.strip():
+        raise Unauthorized("Send your API key as `Authorization: Bearer <key>`.")
+    record = keys.recognise(services().store, key.strip(), services().clock())
+    if record is None:
+        raise Unauthorized("This API key is not known, or it was revoked.")
+    return record
+
+
+def agent() -> ApiKey:
+    """The agent's key of this request. Raises Forbidden for a key without that scope."""
+    key = caller()
+    if "agent" not in key.scopes:
+        raise Forbidden("An operator key opens no handoffs: the requester must be an agent.")
+    return key
+
+
+def operator() -> ApiKey:
+    """The operator's key of this request. Raises Forbidden: an agent's key can never decide."""
+    key = caller()
+    if "operator" not in key.scopes:
+        raise Forbidden("Only an operator key may do this; the requester can't answer its own request.")
+    return key
+
+
+def visible(key: ApiKey, handoff_id: str) -> Handoff:
+    """The handoff, if this key may see it. Raises NotFound, which does not tell whether it exists."""
+    handoff = services().store.read(handoff_id) if is_id(handoff_id, HANDOFF) else None
+    if handoff is None or ("operator" not in key.scopes and handoff.agent != key.agent):
+        raise NotFound("There is no such handoff, or it belongs to another agent.")
+    return handoff
+
+
+def actor(key: ApiKey) -> Actor:
+    """Who this key stands for, on the record."""
+    kind = ActorKind.OPERATOR if "operator" in key.scopes else ActorKind.AGENT
+    return Actor(kind=kind, id=key.id, name=key.agent)

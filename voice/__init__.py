@@ -1,0 +1,1 @@
+"""The phone: everything that is Twilio's is in here, and nothing of it anywhere else."""

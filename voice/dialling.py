@@ -1,0 +1,261 @@
+"""Reaching a phone: the effects that ask the provider for something, each safe to run again.
+
+A call's record is claimed before the provider is asked and never asked for twice (promise 7); a handoff
+is read again before the create and once more after it (promise 6). What came of a call arrives through
+webhooks.py, or here through one look-up when nothing came.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import structlog
+
+from handoff import lifecycle, links
+from handoff.calls import RECONCILE_AFTER_MS, TIME_LIMIT_S, Calls
+from handoff.commands import Handoffs
+from handoff.config import Settings
+from handoff.effects import Effect
+from handoff.models import Attempt, Call, Handoff
+from handoff.moments import MINUTE, SECOND
+from handoff.people import mask
+from handoff.states import CallState, Disposition
+from handoff.store import Store
+from voice import dispositions, sms, urls
+from voice.gateway import CallReport, Gateway, GatewayError, Permanent, Retryable
+
+log = structlog.get_logger(__name__)
+
+#: How often a create that the provider did not process is tried again, and how long between the tries.
+REFUSED_TRIES = 5
+REFUSED_WAIT_MS = 5 * SECOND
+#: A text is worth nothing after the deadline; Twilio takes 1 to 36,000 s
+#: (https://www.twilio.com/docs/messaging/api/message-resource).
+LONGEST_VALID_S = 36_000
+
+
+class Phone(Protocol):
+    """What the effects need of the services."""
+
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def store(self) -> Store: ...
+    @property
+    def handoffs(self) -> Handoffs: ...
+    @property
+    def calls(self) -> Calls: ...
+    @property
+    def gateway(self) -> Gateway: ...
+
+
+def place_call(phone: Phone, effect: Effect) -> bool:
+    """Asks the provider for a call. True when the effect is done, whatever came of it."""
+    call = _with_handoff(phone.store.read_call(effect.subject))
+    claimed = phone.calls.claim(effect.subject, effect)
+    if claimed is None:
+        return True  # done, or put off under a new row
+    call = claimed
+    base = phone.settings.public_url
+    try:
+        placed = phone.gateway.place_call(
+            call.number,
+            voice_url=base + urls.voice(call.id),
+            status_url=base + urls.call_status(call.id),
+            ring_s=call.ring_s,
+            time_limit_s=TIME_LIMIT_S,
+        )
+    except Retryable as error:
+        return _try_again(phone, effect, call, error)
+    except Permanent as error:
+        log.warning("call_refused", number=mask(call.number), code=error.code, why=str(error))
+        phone.calls.end(call.id, error.disposition, detail=_detail(error))
+        return True
+    except GatewayError as error:
+        log.warning("call_unknown", number=mask(call.number), code=error.code, why=str(error))
+        phone.calls.lost_reply(call.id, _detail(error))
+        return True
+    log.info("call_placed", call=call.id, number=mask(call.number), provider_id=placed.provider_id)
+    phone.calls.placed(call.id, placed.provider_id)
+    if not phone.calls.needed(call):
+        _hang_up(phone, call.id)
+    return True
+
+
+def send_text(phone: Phone, effect: Effect) -> bool:
+    """Sends the text of an attempt, with the person's own link. True when the effect is done."""
+    handoff = phone.store.read(effect.subject)
+    attempt = handoff.attempt(effect.attempt or "") if handoff else None
+    if handoff is None or attempt is None or attempt.ended_at is not None:
+        return True
+    now = phone.handoffs.clock()
+    number = next((one.number for one in phone.settings.people if one.id == attempt.contact), None)
+    if handoff.closed or now >= handoff.deadline or number is None:
+        _end_text(phone, handoff, attempt, Disposition.WITHDRAWN)
+        return True
+    if not phone.handoffs.change(handoff.id, lambda fresh, at: lifecycle.text_asked(fresh, attempt.id, at)):
+        # An earlier run asked the provider and never came back: whether the text went out is unknown, and
+        # it is not sent twice. A callback may still say.
+        _end_text(phone, handoff, attempt, Disposition.UNKNOWN)
+        return True
+    link = links.make(phone.settings.secret_keys[0], handoff.id, attempt.contact)
+    phone.store.put_link(link, handoff.id, attempt.contact)
+    try:
+        placed = phone.gateway.send_text(
+            number,
+            sms.text_for(handoff, phone.settings.public_url + urls.page(link)),
+            status_url=phone.settings.public_url + urls.text_status(handoff.id, attempt.id),
+            valid_s=max(1, min(LONGEST_VALID_S, (handoff.deadline - now) // SECOND)),
+        )
+    except Retryable as error:
+        return _text_again(phone, effect, handoff, attempt, error)
+    except GatewayError as error:
+        what = error.disposition if isinstance(error, Permanent) else Disposition.UNKNOWN
+        log.warning("text_failed", number=mask(number), code=error.code, why=str(error), disposition=what)
+        _end_text(phone, handoff, attempt, what, detail=_detail(error))
+        return True
+    log.info("text_accepted", number=mask(number), provider_id=placed.provider_id)
+    phone.handoffs.change(
+        handoff.id,
+        lambda fresh, at: lifecycle.text_accepted(fresh, attempt.id, placed.provider_id, at),
+    )
+    return True
+
+
+def hang_up(phone: Phone, effect: Effect) -> bool:
+    """Ends a call that nothing needs any more; a person who is on the line is told why first."""
+    done = _hang_up(phone, effect.subject)
+    if not done:
+        now = phone.handoffs.clock()
+        phone.store.postpone(effect, now + 2 * SECOND, now)
+    return done
+
+
+def reconcile_call(phone: Phone, effect: Effect) -> bool:
+    """Looks a call up once when its callbacks are missing, and draws the conclusion."""
+    call = _with_handoff(phone.store.read_call(effect.subject))
+    if call is None or call.state is CallState.ENDED:
+        return True
+    now = phone.handoffs.clock()
+    try:
+        report = (
+            phone.gateway.look_up(call.provider_id)
+            if call.provider_id
+            else phone.gateway.find_call(call.number, since_ms=call.placing_at or call.created_at)
+        )
+    except GatewayError as error:
+        log.warning("look_up_failed", code=error.code, why=str(error), tries=effect.tries)
+        if effect.tries >= REFUSED_TRIES:
+            phone.calls.end(call.id, Disposition.UNKNOWN, detail="the provider could not be asked")
+            return True
+        phone.store.postpone(effect, now + 10 * SECOND, now)
+        return False
+    if report is None:
+        phone.calls.end(call.id, Disposition.UNKNOWN, detail="the provider knows of no such call")
+        return True
+    if _conclude(phone, call, report):
+        return True
+    again = now + RECONCILE_AFTER_MS
+    over = (call.placing_at or call.created_at) + TIME_LIMIT_S * SECOND + 2 * MINUTE
+    if now >= over:
+        phone.calls.end(call.id, Disposition.UNKNOWN, provider_id=report.provider_id)
+        return True
+    phone.store.postpone(effect, again, now)
+    return False
+
+
+def ended_as(call: Call, status: str, sip_code: int | None, answered_by: str | None) -> Disposition:
+    """What a call that ended with this status told us, given what we saw of it."""
+    return dispositions.ended_as(
+        status,
+        was_answered=call.answered_at is not None,
+        heard_all=call.heard_all,
+        sip_code=sip_code,
+        answered_by=answered_by,
+    )
+
+
+def _conclude(phone: Phone, call: Call, report: CallReport) -> bool:
+    """Applies what a look-up said; True when the call is over."""
+    state = dispositions.call_state(report.status)
+    if state is CallState.ENDED:
+        phone.calls.end(
+            call.id,
+            lambda fresh: ended_as(fresh, report.status, report.sip_code, report.answered_by),
+            provider_id=report.provider_id,
+            detail="found by a look-up",
+        )
+        return True
+    phone.calls.placed(call.id, report.provider_id)
+    if state is CallState.ANSWERED:
+        phone.calls.answered(call.id, report.provider_id)
+    return False
+
+
+def _hang_up(phone: Phone, call_id: str) -> bool:
+    """False when it has to be tried again."""
+    call = _with_handoff(phone.store.read_call(call_id))
+    if call is None or call.state is CallState.ENDED:
+        return True
+    if call.state is CallState.DUE:
+        phone.calls.end(call_id, Disposition.WITHDRAWN)
+        return True
+    if call.provider_id is None:
+        return False  # its create is on the way or unknown; a callback or the look-up will name it
+    try:
+        if call.state is CallState.ANSWERED:
+            phone.gateway.redirect(call.provider_id, phone.settings.public_url + urls.settled(call.id))
+        else:
+            phone.gateway.hang_up(call.provider_id)
+    except Permanent as error:
+        log.warning("hang_up_refused", code=error.code, why=str(error))
+        return True
+    except GatewayError as error:
+        # Ending a call twice is ending it once, so that even an unknown result may be tried again.
+        log.warning("hang_up_failed", code=error.code, why=str(error))
+        return False
+    return True
+
+
+def _try_again(phone: Phone, effect: Effect, call: Call, error: Retryable) -> bool:
+    """The provider did not process the create: the same call is due again, a few times."""
+    log.warning("call_not_processed", number=mask(call.number), code=error.code, tries=effect.tries)
+    if effect.tries >= REFUSED_TRIES:
+        phone.calls.end(call.id, Disposition.PROVIDER_ERROR, detail=_detail(error))
+        return True
+    phone.calls.give_back(call.id)
+    now = phone.handoffs.clock()
+    phone.store.postpone(effect, now + REFUSED_WAIT_MS * (effect.tries + 1), now)
+    return False
+
+
+def _text_again(phone: Phone, effect: Effect, handoff: Handoff, attempt: Attempt, error: Retryable) -> bool:
+    log.warning("text_not_processed", code=error.code, tries=effect.tries)
+    if effect.tries >= REFUSED_TRIES:
+        _end_text(phone, handoff, attempt, Disposition.PROVIDER_ERROR, detail=_detail(error))
+        return True
+    phone.handoffs.change(handoff.id, lambda fresh, at: lifecycle.text_not_processed(fresh, attempt.id, at))
+    now = phone.handoffs.clock()
+    phone.store.postpone(effect, now + REFUSED_WAIT_MS * (effect.tries + 1), now)
+    return False
+
+
+def _end_text(
+    phone: Phone, handoff: Handoff, attempt: Attempt, disposition: Disposition, detail: str | None = None
+) -> None:
+    rules = phone.handoffs.rules()
+    phone.handoffs.change(
+        handoff.id,
+        lambda fresh, at: lifecycle.end_attempt(fresh, attempt.id, disposition, rules, at, detail=detail),
+    )
+
+
+def _with_handoff(call: Call | None) -> Call | None:
+    """Every log line from here on names the handoff that the call is for."""
+    if call is not None and call.entries:
+        structlog.contextvars.bind_contextvars(handoff=call.entries[0].handoff, call=call.id)
+    return call
+
+
+def _detail(error: GatewayError) -> str:
+    return f"Twilio error {error.code}" if error.code else str(error)

@@ -1,0 +1,74 @@
+"""What each key of the phone means: one table that both acts and is read aloud.
+
+The menu a person hears is made from the same rows that decide what a key does, so that the voice can't
+promise what the service does not do. What an action leads to is lifecycle.py's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from handoff.models import Handoff
+from handoff.states import Kind
+
+
+class Action(StrEnum):
+    """What a person can say with one key."""
+
+    YES = "yes"  #: it is done; or: approved
+    NO = "no"  #: it can't be done; or: refused. Closes the handoff for everybody
+    ACKNOWLEDGE = "acknowledge"  #: I'm on it
+    NEXT = "next"  #: not me: reach the next person
+    REPEAT = "repeat"  #: say it again
+
+
+@dataclass(frozen=True)
+class Key:
+    """One digit, what it does, and the words that follow "press 1" when the menu is read."""
+
+    digit: str
+    action: Action
+    words: str
+
+    @property
+    def spoken(self) -> str:
+        """The digit as a voice says it."""
+        return {"*": "star", "#": "pound"}.get(self.digit, self.digit)
+
+
+_EVERY_KIND = tuple(Kind)
+
+#: In the order in which they are read. A kind that is missing in a row has no such key: the answer to a
+#: question is typed behind the link, so that a single digit can't be taken for one.
+_TABLE: tuple[tuple[str, Action, Mapping[Kind, str]], ...] = (
+    ("1", Action.YES, {Kind.CLEAR: "when it is done", Kind.APPROVE: "to say yes"}),
+    ("3", Action.ACKNOWLEDGE, dict.fromkeys(_EVERY_KIND, "if you are on it")),
+    (
+        "2",
+        Action.NO,
+        {Kind.CLEAR: "if it can't be done", Kind.ASK: "if there is no answer", Kind.APPROVE: "to say no"},
+    ),
+    ("0", Action.NEXT, dict.fromkeys(_EVERY_KIND, "to pass it to the next person")),
+    ("*", Action.REPEAT, dict.fromkeys(_EVERY_KIND, "to hear this again")),
+)
+
+
+def keys_for(handoff: Handoff, *, has_next: bool) -> tuple[Key, ...]:
+    """The keys that do something for this handoff now; none once it is closed.
+
+    `has_next`: whether somebody would be reached next, so that passing it on is no empty promise.
+    """
+    if handoff.closed:
+        return ()
+    return tuple(
+        Key(digit, action, words[handoff.kind])
+        for digit, action, words in _TABLE
+        if handoff.kind in words and (has_next or action is not Action.NEXT)
+    )
+
+
+def meaning(keys: Sequence[Key], digits: str) -> Action | None:
+    """What was pressed means, or None when it is no key of this menu (or no single key at all)."""
+    return next((key.action for key in keys if key.digit == digits), None)

@@ -1,0 +1,120 @@
+"""Words for the ear: what an agent wrote made fit to be read aloud, and numbers and spans said in words.
+
+Text from an agent is untrusted: here it loses everything that could break a document, hide itself or send
+people to a place of its own choosing. It is never markup; escaping is the TwiML builder's business.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from urllib.parse import quote
+
+from handoff.moments import DAY, HOUR, MINUTE, SECOND
+
+#: A minute of speech at some 14 characters a second; well under Say's 3,000.
+LIMIT = 600
+#: Say fails above 4,500 characters as URL-encoded text, which 400 emoji reach: error 13521,
+#: https://www.twilio.com/docs/api/errors/13521
+LIMIT_ENCODED = 3_600
+#: Said instead of what was cut away, so that nothing is ever left out silently.
+THE_REST = "The link shows the rest."
+
+_READ_AHEAD = 10  # times the limit: more can't matter, and 100 kB need not be looked at
+_A_LINK = "a link"
+_LINKS = re.compile(
+    r"""
+    (?: (?<![a-z0-9+.-]) [a-z][a-z0-9+.-]{0,19}://     # any scheme
+      | (?<!\w) (?:mailto|tel|sms|facetime|whatsapp|javascript|data|intent): (?=\S)
+      | (?<!\w) www\.
+      | (?<![\w.-]) (?:[\w-]+\.)+ [^\W\d_]{2,} (?::\d+)? /   # example.com/...
+      | (?<![\w.-]) \d{1,3}(?:\.\d{1,3}){3} (?::\d+|/)       # 192.0.2.1:8000, 192.0.2.1/...
+    ) (?: \S* [^\s.,;:!?)\]}'"’”»] )?
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_SENTENCE_ENDS = ".!?…。！？"
+_NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split()
+
+
+def tidy(text: str) -> str:
+    """`text` in one line of visible characters, links replaced by the words "a link".
+
+    Kept is what XML 1.0 allows (https://www.w3.org/TR/xml/#charsets) without control, formatting (bidi,
+    zero-width), private and unassigned characters. NFC, so that one letter is one character.
+    """
+    folded = " ".join("".join(_visible(char) for char in text).split())
+    return _LINKS.sub(_A_LINK, unicodedata.normalize("NFC", folded))
+
+
+def clean(text: str, limit: int = LIMIT) -> str:
+    """`tidy` text of at most `limit` characters (and what Say can take), cut at a word.
+
+    What was cut away is said to be behind the link. Empty when nothing in it can be read.
+    """
+    head = text[: limit * _READ_AHEAD]
+    whole = tidy(head)
+    if len(head) == len(text) and _fits(whole, limit):
+        return whole
+    kept = _cut(whole, limit - len(THE_REST) - len("... "))
+    return f"{kept}... {THE_REST}" if kept else THE_REST
+
+
+def sentence(text: str) -> str:
+    """`text` with an end, so that a voice pauses after it."""
+    return text if not text or text[-1] in _SENTENCE_ENDS else text + "."
+
+
+def spaced(code: str) -> str:
+    """`4821` as `4 8 2 1`: Say reads 4821 as one number, https://www.twilio.com/docs/voice/twiml/say."""
+    return " ".join(char for char in code if not char.isspace())
+
+
+def span(ms: int) -> str:
+    """A length of time in words, as exact as an ear needs it: "less than a minute", "five minutes"."""
+    if ms < 50 * SECOND:
+        return "less than a minute"
+    if ms < HOUR - MINUTE // 2:
+        unit, size = "minute", MINUTE
+    elif ms < 2 * DAY:
+        unit, size = "hour", HOUR
+    else:
+        unit, size = "day", DAY
+    count = (ms + size // 2) // size
+    number = _NUMBERS[count] if count < len(_NUMBERS) else str(count)
+    return f"{number} {unit}" if count == 1 else f"{number} {unit}s"
+
+
+def ago(ms: int) -> str:
+    """How long since: "just now", "two minutes ago"."""
+    return "just now" if ms < 20 * SECOND else f"{span(ms)} ago"
+
+
+def _visible(char: str) -> str:
+    """The character, a space for white space and controls, or nothing."""
+    if char.isspace():
+        return " "
+    match unicodedata.category(char):
+        case "Cc":
+            return " "
+        case "Cf" | "Cs" | "Co" | "Cn":
+            return ""
+        case _:
+            return char
+
+
+def _fits(text: str, limit: int) -> bool:
+    return len(text) <= limit and len(quote(text)) <= LIMIT_ENCODED
+
+
+def _cut(text: str, limit: int) -> str:
+    """The longest beginning that fits, without a broken word unless a word is very long."""
+    room = LIMIT_ENCODED - 100  # for the words that follow
+    end = 0
+    while end < min(len(text), limit) and (room := room - len(quote(text[end]))) >= 0:
+        end += 1
+    kept = text[:end]
+    if end < len(text) and not text[end].isspace():
+        shorter = kept.rpartition(" ")[0]
+        kept = shorter if len(shorter) >= end // 2 else kept
+    return kept.rstrip(" .,;:-")

@@ -1,0 +1,47 @@
+"""The paths Twilio and people are given: opaque ids only, never the reason, the words or the number.
+
+Twilio signs the address it was given, so that every webhook's address is made here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+
+def voice(call: str) -> str:
+    """Asked when the call was answered."""
+    return f"/twilio/calls/{call}/voice"
+
+
+def again(call: str, attempt: str, *, turn: int, silent: int, held: bool = False) -> str:
+    """Asked when no key came. `turn` numbers the document, `silent` the menus read without a key."""
+    return f"/twilio/calls/{call}/attempts/{attempt}/again?" + _query(turn, silent, held)
+
+
+def key(call: str, attempt: str, *, turn: int, silent: int, held: bool = False) -> str:
+    """Gets the key pressed in document `turn`."""
+    return f"/twilio/calls/{call}/attempts/{attempt}/key?" + _query(turn, silent, held)
+
+
+def settled(call: str) -> str:
+    """Says who settled it, to whoever is on the line."""
+    return f"/twilio/calls/{call}/settled"
+
+
+def call_status(call: str) -> str:
+    """Gets the call's status callbacks."""
+    return f"/twilio/calls/{call}/status"
+
+
+def text_status(handoff: str, attempt: str) -> str:
+    """Gets the text's status callbacks."""
+    return f"/twilio/texts/{handoff}/{attempt}/status"
+
+
+def page(link: str) -> str:
+    """The person's page."""
+    return f"/h/{link}"
+
+
+def _query(turn: int, silent: int, held: bool) -> str:
+    return urlencode({"turn": turn, "silent": silent} | ({"held": 1} if held else {}))

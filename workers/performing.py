@@ -1,0 +1,82 @@
+"""Effects reach the outside here: each kind has one function, chosen by one table.
+
+A run that fails in a way nobody foresaw leaves the row where it is: the clock brings it back when the
+run's time is over. What the words say and how Twilio is asked is voice/'s business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import structlog
+
+from handoff import resume
+from handoff.bootstrap import Services
+from handoff.effects import Effect, EffectKind
+from handoff.models import EventType
+from handoff.moments import SECOND
+from voice import dialling
+
+log = structlog.get_logger(__name__)
+
+#: How long a run may take before another worker may take the effect over; longer than RQ lets a job run.
+RUN_MS = 60 * SECOND
+
+
+def perform_effect(services: Services, effect_id: str) -> None:
+    """Runs the effect with this id once, and takes its row away when it is done."""
+    effect = services.store.begin(effect_id, services.clock(), RUN_MS)
+    if effect is None:
+        return
+    structlog.contextvars.clear_contextvars()
+    structlog.contextvars.bind_contextvars(effect=effect.id, handoff=effect.subject)
+    if _DO[effect.kind](services, effect):
+        services.store.finish(effect, services.clock())
+
+
+def _tell_agent(services: Services, effect: Effect) -> bool:
+    """POSTs the outcome to the agent's URL; on failure puts itself off, for a day in all."""
+    handoff = services.store.read(effect.subject)
+    if handoff is None or effect.url is None or effect.body is None:
+        return True
+    delivery = resume.Delivery(
+        url=effect.url,
+        webhook_id=effect.id,
+        body=effect.body.encode(),
+        secrets=[resume.signing_secret(key, handoff.api_key) for key in services.settings.secret_keys],
+        bearer=handoff.resume_token,
+    )
+    now = services.clock()
+    result = resume.deliver(
+        delivery,
+        now=datetime.fromtimestamp(now / 1000, UTC),
+        allow_private=services.settings.allow_private_callbacks,
+    )
+    if isinstance(result, resume.Delivered):
+        services.handoffs.note(handoff.id, EventType.CALLBACK_DELIVERED, tries=effect.tries + 1)
+        return True
+    wait = resume.backoff(effect.tries + 1) if result.retryable else None
+    log.warning("callback_failed", kind=result.kind, detail=result.detail, tries=effect.tries + 1)
+    if effect.tries == 0 or wait is None:
+        services.handoffs.note(
+            handoff.id,
+            EventType.CALLBACK_FAILED,
+            why=result.kind,
+            detail=result.detail,
+            tries=effect.tries + 1,
+            given_up=wait is None,
+        )
+    if wait is None:
+        return True
+    services.store.postpone(effect, now + round(wait.total_seconds() * 1000), now)
+    return False
+
+
+_DO: dict[EffectKind, Callable[[Services, Effect], bool]] = {
+    EffectKind.PLACE_CALL: dialling.place_call,
+    EffectKind.SEND_TEXT: dialling.send_text,
+    EffectKind.HANG_UP: dialling.hang_up,
+    EffectKind.RECONCILE_CALL: dialling.reconcile_call,
+    EffectKind.RESUME: _tell_agent,
+}

@@ -1,0 +1,50 @@
+"""The worker process: takes jobs from RQ's queue and runs them in this process, one after the other.
+
+No fork per job (RQ's SimpleWorker): a fork costs more than the whole of most jobs, and every job has its
+own limits on time. Run as many worker processes as calls should be placed at once.
+"""
+
+from __future__ import annotations
+
+import structlog
+from rq import SimpleWorker
+from rq.serializers import JSONSerializer
+
+from handoff import bootstrap
+from handoff.bootstrap import Services
+from workers.enqueue import queue_name
+
+log = structlog.get_logger(__name__)
+
+_services: Services | None = None
+
+
+def current_services() -> Services:
+    """The services of this process, for jobs, which RQ calls with nothing but ids."""
+    if _services is None:
+        raise RuntimeError("this process is not a worker: start one with `handoff worker`")
+    return _services
+
+
+def use(services: Services) -> None:
+    """Makes these the services that jobs in this process work with."""
+    global _services
+    _services = services
+
+
+def make(services: Services) -> SimpleWorker:
+    """A worker on this installation's queue."""
+    use(services)
+    return SimpleWorker(
+        [queue_name(services.settings.prefix)],
+        connection=services.store.connections.for_queue(),
+        serializer=JSONSerializer,
+        default_result_ttl=0,
+    )
+
+
+def run() -> None:
+    """Works until SIGTERM or SIGINT; the job at hand is finished first."""
+    services = bootstrap.from_environment()
+    log.info("worker_started")
+    make(services).work(with_scheduler=False, logging_level="WARNING")
