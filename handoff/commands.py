@@ -12,6 +12,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Protocol
 
+import structlog
+
 from handoff import lifecycle
 from handoff.errors import AnswerDeleted, IdempotencyConflict, NotFound, Unavailable
 from handoff.lifecycle import Change, Decided, Rules
@@ -21,6 +23,8 @@ from handoff.outcomes import Outcome
 from handoff.states import CloseReason
 from handoff.store import Again, Done, Store
 from handoff.store.store import Plan, sha256
+
+log = structlog.get_logger(__name__)
 
 #: How often a decision is taken anew because somebody else changed the record in between. Each round
 #: means that somebody else got through, so this is reached only if a hundred others did.
@@ -212,7 +216,10 @@ class Handoffs:
         raise Unavailable("Too much is going on with this handoff. Please try again.")
 
     def hand_out(self, plan: Plan) -> None:
-        """Gives the workers what this commit left due, at once."""
+        """Says in the log what was committed, and gives the workers at once what it left due."""
+        for change in plan.changes:
+            for event in change.events:
+                log.info(event.type, handoff=change.handoff.id, seq=event.seq, by=event.by.kind)
         if plan.dispatched:
             self.enqueue(sorted(plan.dispatched))
 

@@ -24,7 +24,6 @@ class EffectKind(StrEnum):
     RESUME = "resume"
     DEADLINE = "deadline"
     LAPSE = "lapse"
-    NEXT_STEP = "next_step"
     RECONCILE_CALL = "reconcile_call"
     AGENT_GONE = "agent_gone"
     PURGE = "purge"
@@ -35,7 +34,6 @@ TIMERS = frozenset(
     {
         EffectKind.DEADLINE,
         EffectKind.LAPSE,
-        EffectKind.NEXT_STEP,
         EffectKind.AGENT_GONE,
         EffectKind.PURGE,
     }
@@ -52,7 +50,7 @@ class Effect(Record):
     due: int
     tries: int = 0
     attempt: str | None = None  # SEND_TEXT: which attempt
-    revision: int | None = None  # LAPSE, NEXT_STEP: the moment or position it was meant for
+    revision: int | None = None  # LAPSE: the end of the pause that it was meant for
     url: str | None = None  # RESUME: where to
     body: str | None = None  # RESUME: the exact bytes to send each time, as text
 

@@ -459,7 +459,7 @@ def _close(
     )
     _hang_up_others(draft, attempt)
     handoff = draft.handoff
-    kinds = (EffectKind.DEADLINE, EffectKind.LAPSE, EffectKind.NEXT_STEP, EffectKind.AGENT_GONE)
+    kinds = (EffectKind.DEADLINE, EffectKind.LAPSE, EffectKind.AGENT_GONE)
     draft.drop += [effects.timer_id(kind, handoff.id) for kind in kinds]
     written = {effect.id for effect in draft.effects}
     draft.drop = [row for row in draft.drop if row not in written]

@@ -94,8 +94,9 @@ class Waiting:
                         cursor = wakes.newest()
                     self._wake_all()
                     while not self.stopping:
-                        for cursor, wake in wakes.after(cursor):
+                        for newest, wake in wakes.after(cursor):
                             self._deliver(wake.handoff, wake.closed)
+                            cursor = newest
             except ConnectionBroken as broken:
                 log.warning("wake_reader_lost_redis", why=str(broken))
                 threading.Event().wait(0.05)

@@ -204,6 +204,8 @@ def _hang_up(phone: Phone, call_id: str) -> bool:
         return False  # its create is on the way or unknown; a callback or the look-up will name it
     try:
         if call.state is CallState.ANSWERED:
+            if _is_theirs(phone, call):
+                return True  # they said "I'm on it" by link, and may go on listening
             phone.gateway.redirect(call.provider_id, phone.settings.public_url + urls.settled(call.id))
         else:
             phone.gateway.hang_up(call.provider_id)
@@ -215,6 +217,13 @@ def _hang_up(phone: Phone, call_id: str) -> bool:
         log.warning("hang_up_failed", code=error.code, why=str(error))
         return False
     return True
+
+
+def _is_theirs(phone: Phone, call: Call) -> bool:
+    """Whether the person on this call is the one who has acknowledged the handoff."""
+    handoff = phone.store.read(call.entries[0].handoff) if call.entries else None
+    holder = handoff.acknowledged if handoff and not handoff.closed else None
+    return holder is not None and holder.by.id == call.contact
 
 
 def _try_again(phone: Phone, effect: Effect, call: Call, error: Retryable) -> bool:

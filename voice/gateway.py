@@ -94,3 +94,6 @@ class Gateway(Protocol):
 
         None when the provider has none: it may be too early to say, or the create never arrived.
         """
+
+    def check(self) -> None:
+        """Asks the provider for nothing but whether it knows us: the credentials are good."""

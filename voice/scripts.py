@@ -109,7 +109,8 @@ def after(
 ) -> str:
     """What a key led to, said to the contact with this id. `handoff` as it stands after the outcome."""
     script = _Script(voice)
-    mine = outcome.holder is not None and _is(outcome.holder, contact)
+    holder = outcome.holder
+    mine = holder is not None and _is(holder, contact)
     if outcome.won and outcome.asked in (Trigger.LAPSE, Trigger.START_STEP):
         return script.say(_passed(outcome, text_sent)).hang_up()
     if outcome.won and outcome.asked in (Trigger.RESOLVE, Trigger.DECLINE):
@@ -117,11 +118,8 @@ def after(
     if outcome.state is State.ACKNOWLEDGED and mine and keys:
         said = [_yours(outcome, now), _how_to_go_on(handoff, keys, text_sent)]
         return script.listen(said, keys, key_url, wait_s=HOLD_S).then(again_url)
-    if outcome.state is State.ACKNOWLEDGED and outcome.holder is not None and not mine:
-        holder = outcome.holder
-        return script.say(
-            f"{_person(holder, contact)} took it {ago(now - holder.at)}. You can hang up. Goodbye."
-        ).hang_up()
+    if outcome.state is State.ACKNOWLEDGED and holder is not None and not mine:
+        return script.say(_taken_by(holder, now, contact)).hang_up()
     if outcome.state in CLOSED:
         return _over(outcome, handoff, now, contact, voice)
     if handoff.closed or not keys:
@@ -132,6 +130,14 @@ def after(
 def settled(handoff: Handoff, *, now: int, contact: str | None = None, voice: Voice = PLAIN) -> str:
     """For whoever is on the line when it is closed, or calls in later: who did it, and that it is over."""
     return _over(handoff, handoff, now, contact, voice)
+
+
+def taken(handoff: Handoff, *, now: int, contact: str, voice: Voice = PLAIN) -> str:
+    """For whoever is on the line when somebody else took it, or when it needs this call no more."""
+    holder = handoff.acknowledged
+    if holder is None:
+        return _Script(voice).say("This call is not needed any more. Goodbye.").hang_up()
+    return _Script(voice).say(_taken_by(holder, now, contact)).hang_up()
 
 
 def nobody_home(voice: Voice = PLAIN) -> str:
@@ -262,6 +268,10 @@ def _over(end: Outcome | Handoff, handoff: Handoff, now: int, contact: str | Non
     """`end` says how it was closed; `handoff` says what it was about."""
     said = _what_happened(end, handoff, now, contact)
     return _Script(voice).say(f"{said} Nothing is left to do. Goodbye.").hang_up()
+
+
+def _taken_by(holder: Decision, now: int, contact: str) -> str:
+    return f"{_person(holder, contact)} took it {ago(now - holder.at)}. You can hang up. Goodbye."
 
 
 def _what_happened(end: Outcome | Handoff, handoff: Handoff, now: int, contact: str | None) -> str:

@@ -203,6 +203,11 @@ class TwilioGateway:
             found = found or _newest(self._api.calls.list(status="queued", **ours), since_s)
             return None if found is None else _report(found)
 
+    def check(self) -> None:
+        """See Gateway. Lists one call: the cheapest request that any set of credentials may make."""
+        with _in_our_words():
+            self._api.calls.list(limit=1, page_size=1)
+
     def _not_to_ourselves(self, number: str) -> None:
         if number == self._from:
             raise Permanent("the contact's number is the one we call from", disposition=_BLOCKED)

@@ -36,12 +36,13 @@ def only_twilio() -> None:
     raw = str(request.environ.get("RAW_URI") or request.environ.get("REQUEST_URI") or request.full_path)
     path, _, query = raw.partition("?")
     services = _services()
+    body = request.get_data(cache=True)  # before the form is read, which would leave nothing of it
     genuine = services.verifier.verify(
         path_raw=path.removeprefix(request.script_root),
         query_raw=query,
         content_type=request.content_type,
         form=request.form,
-        body=request.get_data(cache=True),
+        body=body,
         signature=request.headers.get("X-Twilio-Signature"),
     )
     if not genuine:

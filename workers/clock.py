@@ -16,9 +16,10 @@ import structlog
 from handoff import bootstrap
 from handoff.bootstrap import Services
 from handoff.effects import TIMERS, Effect, EffectKind
+from handoff.errors import NotFound
 from handoff.models import Actor, ActorKind
-from handoff.moments import MINUTE, SECOND
-from handoff.states import CloseReason
+from handoff.moments import SECOND
+from handoff.states import CLOSED, CloseReason
 from workers.enqueue import RqEnqueue
 
 log = structlog.get_logger(__name__)
@@ -51,13 +52,26 @@ def tick(services: Services) -> int:
     for one in claimed:
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(effect=one.effect.id, handoff=one.effect.subject)
-        if one.effect.kind in TIMERS:
-            _TIMERS[one.effect.kind](services, one.effect)
-            services.store.finish(one.effect, now)
-        else:
+        if one.effect.kind not in TIMERS:
             services.enqueue([one.effect.id], one.lease)
+        elif _decide(services, one.effect):
+            services.store.finish(one.effect, now)
     structlog.contextvars.clear_contextvars()
     return len(claimed)
+
+
+def _decide(services: Services, effect: Effect) -> bool:
+    """Whether the row is done with. One row that can't be decided must not keep the others waiting: it is
+    said in the log, and comes back with its lease."""
+    try:
+        return _TIMERS[effect.kind](services, effect)
+    except NotFound:
+        return True
+    except redis.RedisError:
+        raise
+    except Exception as error:
+        log.error("timer_failed", kind=effect.kind, exc_info=error)
+        return False
 
 
 def _beat(services: Services, now: int) -> None:
@@ -69,20 +83,33 @@ def _beat(services: Services, now: int) -> None:
         services.enqueue.put("workers.jobs.beat", "", f"beat-{now // BEAT_EVERY_MS}", ttl_s=30)
 
 
-def _agent_gone(services: Services, effect: Effect) -> None:
+def _deadline(services: Services, effect: Effect) -> bool:
+    """A handoff that is still open afterwards (a clock was set back) keeps its deadline's row."""
+    return services.handoffs.expire(effect.subject).state in CLOSED
+
+
+def _lapse(services: Services, effect: Effect) -> bool:
+    """As above: only a pause that is over, or is another one by now, is done with."""
+    outcome = services.handoffs.lapse(effect.subject, effect.revision)
+    return outcome.won or outcome.holder_until != effect.revision or outcome.state in CLOSED
+
+
+def _agent_gone(services: Services, effect: Effect) -> bool:
+    """Nobody has waited for it for long enough."""
     services.handoffs.cancel(effect.subject, AGENT_GONE, CloseReason.AGENT_GONE, f"gone-{effect.subject}")
+    return True
 
 
-def _purge(services: Services, effect: Effect) -> None:
+def _purge(services: Services, effect: Effect) -> bool:
+    """Its retention time is over. The purge takes the row along."""
     handoff = services.store.read(effect.subject)
-    now = services.clock()
-    if handoff is not None and not services.store.purge(handoff, effect, now):
-        services.store.postpone(effect, now + MINUTE, now)
+    return handoff is None or services.store.purge(handoff, effect)
 
 
-_TIMERS: dict[EffectKind, Callable[[Services, Effect], object]] = {
-    EffectKind.DEADLINE: lambda services, effect: services.handoffs.expire(effect.subject),
-    EffectKind.LAPSE: lambda services, effect: services.handoffs.lapse(effect.subject, effect.revision),
+#: Each says whether its row is done with; a row that is not comes back with its lease.
+_TIMERS: dict[EffectKind, Callable[[Services, Effect], bool]] = {
+    EffectKind.DEADLINE: _deadline,
+    EffectKind.LAPSE: _lapse,
     EffectKind.AGENT_GONE: _agent_gone,
     EffectKind.PURGE: _purge,
 }

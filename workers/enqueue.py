@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import redis
+import structlog
 from rq import Queue
 from rq.exceptions import DuplicateJobError
 from rq.serializers import JSONSerializer
+
+log = structlog.get_logger(__name__)
 
 #: The longest a job may run, in seconds: the slowest is a create at the provider, which has its own limit.
 JOB_TIMEOUT_S = 50
@@ -31,9 +34,13 @@ class RqEnqueue:
         self.queue = Queue(queue_name(prefix), connection=connection, serializer=JSONSerializer)
 
     def __call__(self, effect_ids: Collection[str], lease: int = 1) -> None:
-        """Enqueues each under its claim's number. Raises redis.RedisError; the clock makes up for it."""
-        for effect_id in effect_ids:
-            self.put("workers.jobs.perform", effect_id, f"{effect_id}-{lease}")
+        """Enqueues each under its claim's number. Never fails: what was committed is committed, and a row
+        that could not be enqueued now is enqueued by the clock, seconds later."""
+        try:
+            for effect_id in effect_ids:
+                self.put("workers.jobs.perform", effect_id, f"{effect_id}-{lease}")
+        except redis.RedisError as error:
+            log.warning("enqueue_put_off", why=type(error).__name__, effects=sorted(effect_ids))
 
     def put(self, job: str, argument: str, job_id: str, ttl_s: int | None = None) -> None:
         """One job. With `ttl_s` it is dropped when no worker takes it within that time."""

@@ -110,6 +110,7 @@ def _without_accounts(environ: Mapping[str, str]) -> dict[str, str]:
 def _service_environment(environ: Mapping[str, str], system: System, web_workers: int) -> dict[str, str]:
     """The settings of web, worker and clock; other HANDOFF_ ones (ring seconds ...) come from outside."""
     kept = system.kept
+    api_keys = f"dev={kept.api_key},ops:operator={kept.operator_key}"
     choices = {
         "HANDOFF_TO_NUMBER": TO_NUMBERS,
         "HANDOFF_ALLOW_PRIVATE_CALLBACKS": "1",
@@ -122,7 +123,7 @@ def _service_environment(environ: Mapping[str, str], system: System, web_workers
         "HANDOFF_PUBLIC_URL": system.url,
         "HANDOFF_REDIS_URL": system.redis_url,
         "HANDOFF_SECRET_KEY": kept.secret_key,
-        "HANDOFF_API_KEYS": f"dev={kept.api_key},ops:operator={kept.operator_key}",
+        "HANDOFF_API_KEYS": ",".join(filter(None, [api_keys, environ.get("HANDOFF_API_KEYS")])),
         "HANDOFF_WEB_BIND": f"{ports.LOOPBACK}:{kept.web_port}",
         "HANDOFF_WEB_WORKERS": str(web_workers),
         "TWILIO_ACCOUNT_SID": kept.account_sid,

@@ -3,31 +3,30 @@
 All keys of one installation share its prefix and, through the braces, one hash slot, so that one script
 may touch several of them. RQ's own keys (`rq:*`) are RQ's; our queue there is named after the prefix.
 
-| key                          | type   | holds                                        | goes               |
-| ---------------------------- | ------ | -------------------------------------------- | ------------------ |
-| {p}:ho:<id>                  | hash   | `doc` the handoff, `rev`, `state`, `idem` its | purge              |
-|                              |        | idempotency key: **the agent's pending key** |                    |
-| {p}:ho:<id>:events           | stream | the timeline; entry `<seq>-0`, field `e`     | purge              |
-| {p}:ho:<id>:commands         | hash   | command id -> the outcome it had             | purge              |
-| {p}:ho:<id>:links            | set    | hashes of the links that were sent           | purge              |
-| {p}:link:<sha256>            | string | `<handoff>|<contact>`                        | purge              |
-| {p}:call:<id>                | hash   | `doc` the call, `rev`                        | purge of its handoff |
-| {p}:lines                    | hash   | number -> the call that has it now           | end of that call   |
-| {p}:idem:<key id>:<sha256>   | string | `<handoff>|<sha256 of the body>`; `deleted` after a | TTL, 400 days after |
-|                              |        | purge, so that the key never rings again     | the purge          |
-| {p}:effects                  | hash   | effect id -> the effect (the outbox)         | finished effect    |
-| {p}:effects:due              | zset   | effect id by due ms                          | finished effect    |
-| {p}:effects:leases           | hash   | effect id -> how often it was enqueued       | finished effect    |
-| {p}:effects:runs             | hash   | effect id -> when its present run must be over, ms | finished effect    |
-| {p}:index:all                | zset   | `<created ms>:<id>`, all scores 0, read by name | purge              |
-| {p}:index:state:<state>      | zset   | the same, of the handoffs in that state      | change of state    |
-| {p}:index:agent:<agent>      | zset   | the same, of that agent                      | purge              |
-| {p}:index:agent:<agent>:<st> | zset   | the same, of that agent in that state        | change of state    |
-| {p}:wakes                    | stream | every change: `h` handoff, `s` seq, `c` 1 if closed | about 10,000 kept  |
-| {p}:keys                     | hash   | API key id -> its record                     | never              |
-| {p}:keys:hashes              | hash   | sha256 of the key -> API key id              | never              |
-| {p}:seen                     | hash   | `clock`, `worker` -> when last seen, ms      | never              |
-| {p}:rate:<what>              | string | a counter                                    | TTL, its window    |
+    key                           type    holds                                             goes
+    {p}:ho:<id>                   hash    `doc` the handoff, `rev`, `state`, and `idem`,    purge
+                                          its idempotency key: THE AGENT'S PENDING KEY
+    {p}:ho:<id>:events            stream  the timeline; entry `<seq>-0`, field `e`          purge
+    {p}:ho:<id>:commands          hash    command id -> the outcome it had                  purge
+    {p}:ho:<id>:links             set     hashes of the links that were sent                purge
+    {p}:link:<sha256>             string  `<handoff>|<contact>`                             purge
+    {p}:call:<id>                 hash    `doc` the call, `rev`                             purge
+    {p}:lines                     hash    number -> the call that has it now                end of call
+    {p}:idem:<key id>:<sha256>    string  `<handoff>|<sha256 of the body>`; after a purge   400 days
+                                          `deleted|`, so that the key never rings again     after purge
+    {p}:effects                   hash    effect id -> the effect: THE OUTBOX               when done
+    {p}:effects:due               zset    effect id by due ms                               when done
+    {p}:effects:leases            hash    effect id -> how often it was enqueued            when done
+    {p}:effects:runs              hash    effect id -> when its run must be over, ms        when done
+    {p}:index:all                 zset    `<created ms>:<id>`, scores 0, read by name       purge
+    {p}:index:state:<state>       zset    the same, of the handoffs in that state           next state
+    {p}:index:agent:<agent>       zset    the same, of that agent                           purge
+    {p}:index:agent:<a>:<state>   zset    the same, of that agent in that state             next state
+    {p}:wakes                     stream  every change: `h` handoff, `s` seq, `c` closed    10,000 kept
+    {p}:keys                      hash    API key id -> its record                          never
+    {p}:keys:hashes               hash    sha256 of the key -> API key id                   never
+    {p}:seen                      hash    `clock`, `worker` -> when last seen, ms           never
+    {p}:rate:<what>               string  a counter                                         its window
 """
 
 from __future__ import annotations

@@ -301,8 +301,8 @@ class Store:
         self.commit(Plan(finish=effect), now)
 
     def keep_waiting(self, effect_id: str, due: int) -> None:
-        """Moves a due time that is still there; the agent is seen waiting."""
-        self._redis.zadd(self.keys.due, {effect_id: due}, xx=True)
+        """Puts a due time off, if it is still there and not later already: the agent is seen waiting."""
+        self._redis.zadd(self.keys.due, {effect_id: due}, xx=True, gt=True)
 
     def backlog(self, now: int) -> int:
         """How many effects are overdue by more than their first lease."""
@@ -388,7 +388,7 @@ class Store:
         pipe.incr(key)
         return int(pipe.execute()[1]) > limit
 
-    def purge(self, handoff: Handoff, finish: Effect, now: int) -> bool:
+    def purge(self, handoff: Handoff, finish: Effect) -> bool:
         """Deletes a handoff and all that belongs to it; its idempotency key stays as `deleted`.
         False when the handoff changed meanwhile: try again."""
         key = self.keys.handoff(handoff.id)

@@ -1,4 +1,4 @@
-"""The API, `/v1`: thin views. Authorisation is context.py's, waiting is waits.py's, shapes are messages.py's."""
+"""The API, `/v1`: thin views. Who may is context.py's, waiting is waits.py's, shapes are messages.py's."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def cancel(handoff_id: str) -> Response:
     tags=["handoffs"],
 )
 def observe(handoff_id: str) -> Response:
-    """The agent saw that the wall is gone. Only for `clear`; it is recorded as seen, not as a person's word."""
+    """The agent saw that the wall is gone. Only for `clear`; it never counts as a person's word."""
     key = context.agent()
     handoff = context.visible(key, handoff_id)
     read_body(EmptyRequest)
@@ -228,7 +228,7 @@ def _decision(key: ApiKey, body: CommentRequest) -> Decision:
 
 
 def _command(key: ApiKey, verb: str) -> str:
-    """The command's id: the caller's Idempotency-Key if it sent one, so that its retry is the same command."""
+    """The command's id: from the caller's Idempotency-Key if it sent one, for its retries."""
     return f"{verb}-{key.id}-{_idempotency_key()}"
 
 

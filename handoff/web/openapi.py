@@ -23,7 +23,9 @@ spec = SpecTree(
     title="Handoff",
     version="1",
     openapi_version="3.1.0",
-    security_schemes=[SecurityScheme(name="apiKey", data=SecuritySchemeData(type=SecureType.HTTP, scheme="bearer"))],
+    security_schemes=[
+        SecurityScheme(name="apiKey", data=SecuritySchemeData(type=SecureType.HTTP, scheme="bearer"))
+    ],
     security={"apiKey": []},
     annotations=False,
 )

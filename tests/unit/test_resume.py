@@ -612,6 +612,17 @@ def test_an_endless_body_over_tls_is_bounded_too(serve: Serve) -> None:
     assert send(url, lookup=at("127.0.0.1"), tls=trusting_context()) == Delivered(200)
 
 
+def test_a_connection_that_ends_without_an_answer_is_the_same_with_and_without_tls(serve: Serve) -> None:
+    def hang_up(_handler: Handler) -> None:
+        return
+
+    plain, secure = serve(hang_up), serve(hang_up, tls=True)
+    url = secure.url(host="agent.example", scheme="https")
+    for outcome in (send(plain.url()), send(url, lookup=at("127.0.0.1"), tls=trusting_context())):
+        assert failed_with(outcome) == (FailureKind.PROTOCOL_ERROR, True)
+    assert len(plain.requests) == len(secure.requests) == 1
+
+
 # What is never told
 
 

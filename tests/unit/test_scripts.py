@@ -121,6 +121,7 @@ def every_document() -> list[str]:
         ]
         for one in standing:
             documents.append(scripts.settled(one, now=NOW, contact="ada"))
+            documents.append(scripts.taken(one, now=NOW, contact="ada"))
             for asked in Trigger:
                 documents.append(reply(outcomes.won(asked, one, next_name="Ben"), one))
                 documents.append(reply(outcomes.lost(asked, one), one, text_sent=False))
@@ -342,6 +343,13 @@ def test_a_second_person_hears_that_somebody_has_it() -> None:
     document = reply(outcomes.lost(Trigger.ACKNOWLEDGE, about), about)
     assert heard(document) == "Ben took it two minutes ago. You can hang up. Goodbye."
     assert verbs(document)[-1].tag == "Hangup"
+
+
+def test_who_is_on_the_line_when_somebody_else_takes_it_hears_who() -> None:
+    said = heard(scripts.taken(held("Ben"), now=NOW, contact="ada"))
+    assert said == "Ben took it two minutes ago. You can hang up. Goodbye."
+    said = heard(scripts.taken(handoff(), now=NOW, contact="ada"))
+    assert said == "This call is not needed any more. Goodbye."
 
 
 def test_a_key_that_led_to_nothing_is_asked_for_again() -> None:

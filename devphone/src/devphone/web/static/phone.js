@@ -11,7 +11,7 @@ const LINK = /https?:\/\/[^\s<>"]+[^\s<>".,;:!?)]/g;
 let state = null;
 let chosen = new URLSearchParams(location.search).get("phone");
 let shownCall = null;
-let looking = false;
+let looking = null;
 let lookAgain = false;
 
 async function send(method, path, body) {
@@ -23,21 +23,24 @@ async function send(method, path, body) {
   return response.json();
 }
 
-async function look() {
-  if (looking) { lookAgain = true; return; }
-  looking = true;
+// One look at a time; a happening during a look causes one more. Resolves when what is shown is up to date.
+function look() {
+  lookAgain = true;
+  looking ??= lookUntilQuiet().finally(() => { looking = null; });
+  return looking;
+}
+
+async function lookUntilQuiet() {
   try {
-    do {
+    while (lookAgain) {
       lookAgain = false;
       const [newState, log] = await Promise.all([send("GET", "/state"), send("GET", "/debugger")]);
       state = newState;
       $("offline").hidden = true;
       show(log.entries);
-    } while (lookAgain);
+    }
   } catch {
     $("offline").hidden = false;
-  } finally {
-    looking = false;
   }
 }
 
