@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import select
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import httpx2
 
@@ -20,7 +22,9 @@ NAME, NUMBER = "Ada", "+12125550123"
 #: What a phone's browser calls itself; walls look at this.
 _USER_AGENT = "Mozilla/5.0 (Linux; Android 16; Mobile)"
 
-KEYS = "a answer   h hang up   0-9 * # press   o open the link and tick the box   q quit   (then Enter)"
+KEYS = "a answer | h hang up | 0-9 * # press | o open the link, tick the box | d done, on the page | q quit"
+#: Nobody reads, thinks and presses within a millisecond, and nobody could follow a story that does.
+_THINKING_S = 0.7
 
 
 def acts_alone(devphone_url: str, story: Story) -> None:
@@ -31,11 +35,18 @@ def acts_alone(devphone_url: str, story: Story) -> None:
     phone = DevPhone(devphone_url, timeout_s=20)
     try:
         ada = phone.number(NUMBER)
-        call = ada.expect_call(saying="checkbox")
+        call = ada.let_ring()
+        time.sleep(_THINKING_S)
+        call.answer().hears("checkbox")
         text = ada.expect_text(containing="http")
+        time.sleep(_THINKING_S)
         call.press("3").hears("you have it")
+        time.sleep(_THINKING_S)
         open_and_tick(text.links[-1], story)
+        time.sleep(_THINKING_S)
         call.press("1").hears("thank you")
+        time.sleep(_THINKING_S)
+        call.hang_up()
     finally:
         phone.close()
 
@@ -45,10 +56,7 @@ def open_and_tick(link: str, story: Story) -> None:
 
     Raises AssertionError when a page is not as it should be.
     """
-    browser = Browser(_USER_AGENT)
-    try:
-        browser.open(link)
-        assert browser.status == 200, f"the link answers {browser.status}"
+    with _on_the_page(link) as browser:
         story.tell("person", f'{NAME} opens the link: "{browser.heading}"')
         if "Open the browser" not in browser.text:
             browser.press("I’m on it")
@@ -56,6 +64,22 @@ def open_and_tick(link: str, story: Story) -> None:
         story.tell("person", f'{NAME} opens the agent\'s page: "{browser.heading}", and ticks the box')
         browser.press("Confirm", tick=True)
         assert browser.status == 200, f"the shop answers {browser.status}: {browser.text}"
+
+
+def say_done(link: str, story: Story) -> None:
+    """Opens the link from the text and presses "It's done". Raises AssertionError when that can't be."""
+    with _on_the_page(link) as browser:
+        browser.press("It’s done")
+        story.tell("person", f'{NAME} presses "It\'s done" on the page')
+
+
+@contextmanager
+def _on_the_page(link: str) -> Iterator[Browser]:
+    browser = Browser(_USER_AGENT)
+    try:
+        browser.open(link)
+        assert browser.status == 200, f"the link answers {browser.status}"
+        yield browser
     except (NotOnThePage, httpx2.HTTPError) as error:
         raise AssertionError(str(error)) from error
     finally:
@@ -98,7 +122,9 @@ class AtTheTerminal:
             elif typed == "h":
                 self._do("hangup")
             elif typed == "o":
-                self._open_link()
+                open_and_tick(self._link(), self._story)
+            elif typed == "d":
+                say_done(self._link(), self._story)
             elif typed == "q":
                 self._stop()
             elif typed and set(typed) <= set("0123456789*#"):
@@ -111,7 +137,7 @@ class AtTheTerminal:
     def _do(self, deed: str, body: dict[str, str] | None = None) -> None:
         self._phone.send("POST", f"/phones/{NUMBER}/{deed}", body)
 
-    def _open_link(self) -> None:
+    def _link(self) -> str:
         texts = [text["body"] for text in self._phone.state(NUMBER)["messages"] if text["arrived"]]
         assert texts, "no text has come yet"
-        open_and_tick(texts[-1].split()[-1], self._story)
+        return str(texts[-1].split()[-1])

@@ -26,7 +26,7 @@ from handoff.dev import processes
 from handoff.dev.system import ROOT
 
 START_LIMIT_S = 45
-ALONE_LIMIT_S = 60
+ALONE_LIMIT_S = 45
 SOMEBODY_LIMIT_S = 15 * 60
 #: How long the voice may take for its last words once the agent is through.
 LAST_WORDS_S = 8

@@ -143,7 +143,8 @@ class _Reader:
 def _public_url(text: str, dev: bool) -> str:
     parts = urlsplit(text)
     host = parts.hostname
-    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment or parts.username:
+    odd = any(char in "@?#\\" or char.isspace() or not char.isprintable() for char in text)
+    if parts.scheme not in ("http", "https") or not host or odd:
         raise ValueError("must be like https://handoff.example.com, without a query or a password")
     if "_" in host:
         # https://www.twilio.com/docs/voice/api/call-resource: no underscores in a StatusCallback's host.
@@ -168,8 +169,11 @@ def _loopback(host: str) -> bool:
 
 
 def _redis_url(text: str) -> str:
-    if urlsplit(text).scheme not in ("redis", "rediss", "unix"):
+    parts = urlsplit(text)
+    if parts.scheme not in ("redis", "rediss", "unix"):
         raise ValueError("must begin with redis://, rediss:// or unix://")
+    if parts.port == 0:  # reading it also refuses a port that is no number
+        raise ValueError("has port 0")
     return text
 
 

@@ -63,14 +63,21 @@ def discreet(text: str) -> str:
 
 
 def _discreet(_: Any, __: str, event: EventDict) -> EventDict:
-    return {name: "[hidden]" if name.lower() in _NEVER else _clean(value) for name, value in event.items()}
+    return {name: value if name.startswith("_") else _kept(name, value) for name, value in event.items()}
+
+
+def _kept(name: object, value: Any) -> Any:
+    return "[hidden]" if str(name).lower() in _NEVER else _clean(value)
 
 
 def _clean(value: Any) -> Any:
     if isinstance(value, str):
         return discreet(value)
     if isinstance(value, dict):
-        return {name: _clean(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
+        return {discreet(str(name)): _kept(name, inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
         return [_clean(inner) for inner in value]
-    return value
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    # A renderer would write anything else down as its repr, errors and bytes among them.
+    return discreet(repr(value))

@@ -7,6 +7,7 @@ API's documentation. What is kept is in models.py. Unknown fields are refused ev
 from __future__ import annotations
 
 import json
+import unicodedata
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -34,8 +35,13 @@ def _http_url(url: str) -> str:
     return url
 
 
+#: Letters and a symbol that show nothing: Hangul fillers and the empty braille pattern.
+_BLANK = frozenset("\u115f\u1160\u3164\uffa0\u2800")
+
+
 def _some_text(text: str) -> str:
-    if not any(ch.isprintable() and not ch.isspace() for ch in text):
+    # Marks (M) need something to stand on; separators (Z) and the invisible (C) show nothing either.
+    if not any(unicodedata.category(ch)[0] in "LNPS" and ch not in _BLANK for ch in text):
         raise ValueError("must say something")
     return text
 

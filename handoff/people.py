@@ -42,7 +42,7 @@ def parse_people(text: str) -> tuple[Person, ...]:
         except BadNumber as error:
             raise BadNumber(f"entry {number} {error}") from None
         slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or f"contact-{number}"
-        if slug in {person.id for person in people}:
+        while slug in {person.id for person in people}:
             slug = f"{slug}-{number}"
         if parsed in {person.number for person in people}:
             raise BadNumber(f"entry {number} has the same number as an earlier entry")

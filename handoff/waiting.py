@@ -1,22 +1,24 @@
 """How a blocked agent is woken: one reader per process, one in-process event per waiter.
 
 A waiter costs neither a thread nor a connection. The reader follows the stream of wake-ups on a
-connection of its own, from a cursor, so that a broken connection loses nothing; after every break, and
-after falling behind the stream's end, every waiter reads the stored state again (field case: a silent
-reconnect that dropped what was published meanwhile). The answer itself is always read from the store.
-Under gunicorn's gevent worker `threading` is gevent's: waiting threads are greenlets.
+connection of its own, from a cursor, so that a broken connection loses nothing, and reads what changed
+once for all whom it wakes. After every break, and after falling behind the stream's end, every waiter reads
+the stored state again (field case: a silent reconnect that dropped what was published meanwhile). The
+answer itself is always read from the store, after the change. Under gunicorn's gevent worker `threading` is
+gevent's: waiting threads are greenlets.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import structlog
 
-from handoff.store import Store
+from handoff.models import Handoff
+from handoff.store import Store, Wake, WakeReader
 from handoff.store.connection import ConnectionBroken
 
 log = structlog.get_logger(__name__)
@@ -28,6 +30,7 @@ class Waiter:
     def __init__(self, closed_only: bool):
         self.closed_only = closed_only
         self._event = threading.Event()
+        self._news: Handoff | None = None
 
     def wait(self, timeout_s: float) -> bool:
         """True when there may be news, False when the time is over. Clears itself for the next wait."""
@@ -36,7 +39,14 @@ class Waiter:
         self._event.clear()
         return True
 
-    def wake(self) -> None:
+    def take_news(self) -> Handoff | None:
+        """The handoff as it was read for the newest wake-up, once; None: read the store yourself."""
+        news, self._news = self._news, None
+        return news
+
+    def wake(self, news: Handoff | None = None) -> None:
+        """Ends the wait. `news`, if any, was read from the store after what it tells had happened."""
+        self._news = news
         self._event.set()
 
 
@@ -94,17 +104,28 @@ class Waiting:
                         cursor = wakes.newest()
                     self._wake_all()
                     while not self.stopping:
-                        for newest, wake in wakes.after(cursor):
-                            self._deliver(wake.handoff, wake.closed)
-                            cursor = newest
+                        changes = wakes.after(cursor)
+                        if wakes.trimmed(cursor, changes):
+                            self._wake_all()
+                        self._deliver(wakes, [wake for _, wake in changes])
+                        cursor = changes[-1][0] if changes else cursor
             except ConnectionBroken as broken:
                 log.warning("wake_reader_lost_redis", why=str(broken))
                 threading.Event().wait(0.05)
 
-    def _deliver(self, handoff_id: str, closed: bool) -> None:
-        for waiter in tuple(self._waiters.get(handoff_id, ())):
-            if closed or not waiter.closed_only:
-                waiter.wake()
+    def _deliver(self, wakes: WakeReader, changes: Sequence[Wake]) -> None:
+        """Wakes whom these changes concern, with one reading of the store for all of them."""
+        concerned: dict[str, set[Waiter]] = {}
+        for change in changes:
+            for waiter in tuple(self._waiters.get(change.handoff, ())):
+                if change.closed or not waiter.closed_only:
+                    concerned.setdefault(change.handoff, set()).add(waiter)
+        if not concerned:
+            return
+        news = wakes.handoffs(concerned)
+        for handoff_id, waiters in concerned.items():
+            for waiter in waiters:
+                waiter.wake(news.get(handoff_id))
 
     def _wake_all(self) -> None:
         with self._lock:

@@ -12,9 +12,8 @@ from handoff.models import Handoff
 from handoff.states import Kind
 from voice.speech import tidy
 
-#: Twilio's advice for deliverability; https://www.twilio.com/docs/glossary/what-sms-character-limit
-MAX_CHARACTERS = 320
-#: What a text may cost at most, by encoding. Twilio bills by segment.
+#: What a text may cost at most, by encoding. At 153 or 67 characters a part this stays below the 320 that
+#: Twilio advises for deliverability, https://www.twilio.com/docs/glossary/what-sms-character-limit
 MAX_SEGMENTS = {"GSM-7": 2, "UCS-2": 3}
 
 _READ_AHEAD = 2_000  # characters of a reason that can still matter for a text of 320
@@ -45,13 +44,13 @@ _DOMAIN_DOT = re.compile(r"(?<=[^\W_])[.。｡](?=[^\W\d_]{2})")
 
 
 def text_for(handoff: Handoff, link: str) -> str:
-    """`shopper is blocked: A checkbox ... https://...`: never above 320 characters or three segments.
+    """`shopper is blocked: A checkbox ... https://...`: never above three segments or 320 characters.
 
     The link is whole, between white space and the end, whatever else has to go; what an agent wrote can't
     bring a link of its own. A reason is shortened at a word, with dots.
     """
     agent = _harmless(handoff.agent)[:_AGENT_LIMIT].strip() or "An agent"
-    words = {
+    opening = {
         Kind.CLEAR: f"{agent} is blocked:",
         Kind.ASK: f"{agent} asks:",
         Kind.APPROVE: f"{agent} needs your yes or no:",
@@ -62,7 +61,7 @@ def text_for(handoff: Handoff, link: str) -> str:
     def body(length: int) -> str:
         """The text with that much of the reason."""
         kept = reason if length == len(reason) and whole else _shortened(reason, length)
-        return " ".join(part for part in (words, kept, link) if part)
+        return " ".join(part for part in (opening, kept, link) if part)
 
     # What fits with n characters fits with fewer, so the first length that does not fit ends the search.
     too_long = bisect_left(range(len(reason) + 1), True, key=lambda length: not _fits(body(length)))
@@ -108,4 +107,4 @@ def _shortened(text: str, length: int) -> str:
 
 def _fits(body: str) -> bool:
     encoding, count = segments(body)
-    return len(body) <= MAX_CHARACTERS and count <= MAX_SEGMENTS[encoding]
+    return count <= MAX_SEGMENTS[encoding]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import urllib3.exceptions
-from requests.exceptions import ConnectTimeout, RequestException
+from requests.exceptions import RequestException
 from twilio.base.exceptions import TwilioException, TwilioRestException, TwilioServiceException
 from twilio.http.http_client import TwilioHttpClient
 from twilio.rest import Client
@@ -225,12 +225,8 @@ def _in_our_words() -> Iterator[None]:
         raise _refused(error.code, error.status) from None
     except (OSError, urllib3.exceptions.HTTPError) as error:  # requests' own errors are OSErrors
         raise _lost(error) from None
-    except (
-        TwilioException,
-        ValueError,
-        TypeError,
-        AttributeError,
-    ):  # a 2xx that is not the JSON it should be
+    except (TwilioException, ValueError, TypeError, AttributeError):
+        # A success that is not the JSON it should be: the library trips over it in all of these ways.
         raise _unreadable() from None
 
 
@@ -266,8 +262,6 @@ def _never_sent(error: Exception) -> bool:
 
     A failed TLS handshake counts only if it was the certificate: other TLS errors also come while reading.
     """
-    if isinstance(error, ConnectTimeout):
-        return True
     cause = error.args[0] if isinstance(error, RequestException) and error.args else error
     reason = getattr(cause, "reason", None)
     if isinstance(reason, urllib3.exceptions.ProxyError):

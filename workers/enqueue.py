@@ -32,6 +32,7 @@ class RqEnqueue:
 
     def __init__(self, connection: redis.Redis, prefix: str):
         self.queue = Queue(queue_name(prefix), connection=connection, serializer=JSONSerializer)
+        self._listed = False
 
     def __call__(self, effect_ids: Collection[str], lease: int = 1) -> None:
         """Enqueues each under its claim's number. Never fails: what was committed is committed, and a row
@@ -44,6 +45,9 @@ class RqEnqueue:
 
     def put(self, job: str, argument: str, job_id: str, ttl_s: int | None = None) -> None:
         """One job. With `ttl_s` it is dropped when no worker takes it within that time."""
+        # RQ puts the queue's name on its list with every job, which is a round trip of its own. With a
+        # pipeline it leaves that to us, and a unique job goes out by its one script anyway: once is enough.
+        listing = self.queue.connection.pipeline()
         try:
             self.queue.enqueue_call(
                 job,
@@ -54,6 +58,10 @@ class RqEnqueue:
                 result_ttl=0,
                 failure_ttl=FAILURE_TTL_S,
                 ttl=ttl_s,
+                pipeline=listing,
             )
+            if not self._listed:
+                listing.execute()
+                self._listed = True
         except DuplicateJobError:
             return

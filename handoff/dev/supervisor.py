@@ -31,7 +31,8 @@ def run(
     """Runs a whole development system until SIGINT, SIGTERM or SIGHUP; returns the exit code.
 
     With `json_output` standard output gets one line of JSON when everything answers, and nothing else; if
-    that takes more than 30 s the answer is 1 and a reason on standard error. Without it a short story is
+    that takes more than 30 s, or a process dies again and again, the answer is 1 and a reason on standard
+    error. Without it a short story is
     printed, and a system that can't start yet is tried on for as long as one likes to wait.
     Call it from the main thread (signals).
     """
@@ -99,7 +100,7 @@ class Running:
         while not self._until(condition, limit):
             if self._wakeups.stop_asked:
                 return False
-            telling.complain(telling.still_waiting(self._missing(), self._tender.worst_log()))
+            telling.complain(telling.still_waiting(self._missing(), self._tender.worst_log))
             if self._json:
                 return False
             limit = time.monotonic() + self._start_limit_s
@@ -111,6 +112,8 @@ class Running:
             self._tender.tend(time.monotonic())
             if condition():
                 return True
+            if self._json and limit != _NO_LIMIT and self._tender.hopeless:
+                return False
             self._wakeups.wait(self._tender.rest_s(time.monotonic()) if limit == _NO_LIMIT else _LOOK_EVERY_S)
         return False
 

@@ -23,6 +23,7 @@ FINE_AFTER_S = 10.0
 PAUSES_S = (0.0, 0.5, 1.0, 2.0, 5.0)
 #: This many deaths in a row without a fine life are worth showing the log.
 TELL_AFTER = 3
+HOPELESS_AFTER = 3
 #: Who ends together, in this order, and how long each may take. Redis goes last: the others still write.
 ENDING = ((("web", "worker", "clock"), 4.0), (("devphone",), 1.0), (("redis",), 3.0))
 _IDLE_S = 1.0
@@ -93,10 +94,16 @@ class Tender:
         dues = [tended.due for tended in self._tended.values() if tended.due is not None]
         return min([_IDLE_S if self._left_behind else 60.0, *(max(0.0, due - now) for due in dues)])
 
+    @property
     def worst_log(self) -> Path | None:
         """The log of the process that keeps dying, if one does."""
         worst = max(self._tended.values(), key=lambda tended: tended.deaths)
         return self.folder.log(worst.program.name) if worst.deaths else None
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether a process died so often in a row that it will hardly come up by itself."""
+        return any(tended.deaths >= HOPELESS_AFTER for tended in self._tended.values())
 
     def stop(self) -> None:
         """Ends everything that was started, also what dead processes left behind; returns when it is gone."""

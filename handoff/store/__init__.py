@@ -6,7 +6,7 @@ decided atomic. Redis 7.0 or newer, or Valkey.
 
 from handoff.store.connection import Connections, Persistence
 from handoff.store.keyspace import Keyspace
-from handoff.store.store import Again, Claimed, Done, Link, Opened, Stale, Store, Wake
+from handoff.store.store import Again, Claimed, Done, Link, Opened, Stale, Store, Wake, WakeReader
 
 __all__ = [
     "Again",
@@ -20,4 +20,5 @@ __all__ = [
     "Stale",
     "Store",
     "Wake",
+    "WakeReader",
 ]

@@ -14,6 +14,7 @@ from redis.backoff import ExponentialWithJitterBackoff
 from redis.retry import Retry
 
 READ_TIMEOUT_S = 5.0
+QUEUE_POOL_SIZE = 16
 #: A wake-up read blocks for at most this long, and its socket waits longer than that.
 WAKE_BLOCK_MS = 5_000
 
@@ -66,9 +67,15 @@ class Connections:
 
     def for_queue(self) -> redis.Redis:
         """A client for RQ, which needs bytes and reads that block for minutes."""
-        return redis.Redis.from_url(
-            self.url, socket_connect_timeout=2, socket_timeout=None, retry=_patience()
+        pool = redis.BlockingConnectionPool.from_url(
+            self.url,
+            max_connections=QUEUE_POOL_SIZE,
+            timeout=10,
+            socket_connect_timeout=2,
+            socket_timeout=None,
+            retry=_patience(),
         )
+        return redis.Redis(connection_pool=pool)
 
     def persistence(self) -> Persistence:
         """Asks the server how it persists. Raises redis.RedisError when it can't be reached."""

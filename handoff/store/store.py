@@ -8,29 +8,29 @@ make sense is not decided here. All moments are milliseconds since 1970, UTC.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import redis
+from pydantic import ValidationError
 
-from handoff.effects import TIMERS, Effect
-from handoff.lifecycle import Change
+from handoff.effects import Effect
 from handoff.models import ApiKey, Call, Event, Handoff
 from handoff.moments import DAY
 from handoff.outcomes import Outcome
 from handoff.states import State
 from handoff.store.connection import WAKE_BLOCK_MS, ConnectionBroken, Connections
 from handoff.store.keyspace import Keyspace
+from handoff.store.plan import FIRST_LEASE_MS, drop_effects, index_name, write
+from handoff.store.plan import Plan as Plan
 from handoff.store.transaction import Transaction
 
 _LUA = Path(__file__).parent / "lua"
-WAKES_KEPT = 10_000
+WAKES_PER_READ = 1_000
 COMMANDS_TTL_AFTER_PURGE_MS = 400 * DAY
-#: An effect handed to the queue by the process that committed it comes back to the clock after this long.
-FIRST_LEASE_MS = 5_000
 LONGEST_LEASE_MS = 60_000
 
 
@@ -89,38 +89,45 @@ class Wake:
 
 
 class WakeReader:
-    """Reads the stream of wake-ups from a cursor on."""
+    """Reads the stream of wake-ups from a cursor on, and the handoffs that it names."""
 
-    def __init__(self, client: Any, key: str):
+    def __init__(self, client: Any, keys: Keyspace):
         self._client = client
-        self._key = key
+        self._keys = keys
 
     def newest(self) -> str:
         """Where the stream stands now."""
-        newest = self._client.xrevrange(self._key, count=1)
+        newest = self._client.xrevrange(self._keys.wakes, count=1)
         return newest[0][0] if newest else "0-0"
 
     def after(self, cursor: str) -> list[tuple[str, Wake]]:
         """What changed after `cursor`, with the new cursor of each; blocks for at most WAKE_BLOCK_MS."""
-        answer = self._client.xread({self._key: cursor}, count=1_000, block=WAKE_BLOCK_MS)
+        answer = self._client.xread({self._keys.wakes: cursor}, count=WAKES_PER_READ, block=WAKE_BLOCK_MS)
         entries = [entry for _, found in (answer or []) for entry in found]
         return [(at, Wake(fields["h"], int(fields["s"]), fields["c"] == "1")) for at, fields in entries]
 
+    def trimmed(self, cursor: str, changes: Sequence[tuple[str, Wake]]) -> bool:
+        """Whether changes after `cursor` may be missing from `changes`, which were read from there: the
+        stream keeps the newest only. Asks the server just when there are as many as one reading takes."""
+        if len(changes) < WAKES_PER_READ:
+            return False
+        oldest = self._client.xrange(self._keys.wakes, count=1)
+        return not oldest or _stream_id(oldest[0][0]) > _stream_id(cursor)
 
-@dataclass
-class Plan:
-    """What one commit holds beside the changes of handoffs. Everything is optional."""
+    def handoffs(self, handoff_ids: Collection[str]) -> dict[str, Handoff]:
+        """These handoffs as they are now, in one round trip; those that are gone are left out.
 
-    changes: Sequence[Change] = ()
-    calls: Sequence[Call] = ()  # new versions; `rev` must already be one higher than what was read
-    effects: Sequence[Effect] = ()
-    drop: Sequence[str] = ()
-    finish: Effect | None = None  # the effect being performed: gone if it is still the same row
-    take_line: Call | None = None
-    free_line: Call | None = None
-    idempotency: tuple[str, str, str] | None = None  # API key id, hash of the key, hash of the body
-    command: tuple[str, str, Outcome] | None = None  # handoff id, command id, outcome
-    dispatched: set[str] = field(default_factory=set)  # filled in: ids of effects the caller must enqueue
+        So is one that this version can't read (a newer one wrote it): whoever reads it alone gets that error.
+        """
+        pipe = self._client.pipeline(transaction=False)
+        for handoff_id in handoff_ids:
+            pipe.hget(self._keys.handoff(handoff_id), "doc")
+        found: dict[str, Handoff] = {}
+        for handoff_id, doc in zip(handoff_ids, pipe.execute(), strict=True):
+            with suppress(ValidationError):
+                if handoff := _handoff(doc):
+                    found[handoff_id] = handoff
+        return found
 
 
 class Store:
@@ -138,6 +145,7 @@ class Store:
         self._commit = self._redis.register_script((_LUA / "commit.lua").read_text())
         self._claim = self._redis.register_script((_LUA / "claim.lua").read_text())
         self._begin = self._redis.register_script((_LUA / "begin.lua").read_text())
+        self._through = self._redis.register_script((_LUA / "through.lua").read_text())
 
     # Reading
 
@@ -192,86 +200,12 @@ class Store:
     def commit(self, plan: Plan, now: int) -> Done | Again | Stale:
         """Keeps everything in `plan`, or nothing. See Done, Again and Stale."""
         tx = Transaction(self.keys)
-        if plan.command:
-            handoff_id, command_id, outcome = plan.command
-            tx.remember(self.keys.commands(handoff_id), command_id, outcome.model_dump_json())
-        effects, drop = list(plan.effects), list(plan.drop)
-        for change in plan.changes:
-            self._put_handoff(tx, change, plan)
-            effects += change.effects
-            drop += change.drop
-            for call in change.calls:
-                self._put_call(tx, call, expected="")
-        for call in plan.calls:
-            self._put_call(tx, call, expected=str(call.rev - 1))
-        if plan.take_line:
-            tx.guard(self.keys.lines, plan.take_line.number, "")
-            tx.write("HSET", tx.key(self.keys.lines), plan.take_line.number, plan.take_line.id)
-        if plan.free_line:
-            tx.guard(self.keys.lines, plan.free_line.number, plan.free_line.id)
-            tx.write("HDEL", tx.key(self.keys.lines), plan.free_line.number)
-        if plan.finish:
-            tx.guard(self.keys.effects, plan.finish.id, plan.finish.model_dump_json())
-            drop.append(plan.finish.id)
-        for effect_id in drop:
-            self._drop_effect(tx, effect_id)
-        for effect in effects:
-            self._put_effect(tx, effect, now, plan.dispatched)
+        write(tx, self.keys, plan, now)
         answer = self._commit(keys=tx.keys, args=tx.args())
         if answer[0] == "done":
             return Done()
         plan.dispatched.clear()
         return Again(Outcome.model_validate_json(answer[1])) if answer[0] == "again" else Stale()
-
-    def _put_handoff(self, tx: Transaction, change: Change, plan: Plan) -> None:
-        handoff = change.handoff
-        key = self.keys.handoff(handoff.id)
-        first = handoff.rev == 1
-        tx.guard(key, "rev", "" if first else str(handoff.rev - 1))
-        fields = ["doc", handoff.model_dump_json(), "rev", str(handoff.rev), "state", handoff.state.value]
-        if first and plan.idempotency:
-            api_key_id, key_hash, body_hash = plan.idempotency
-            idem = self.keys.idempotency(api_key_id, key_hash)
-            tx.guard(idem, "", "")
-            tx.write("SET", tx.key(idem), f"{handoff.id}|{body_hash}")
-            fields += ["idem", key_hash]
-        tx.write("HSET", tx.key(key), *fields)
-        name = _index_name(handoff)
-        for state in State:
-            if state is not handoff.state and not first:
-                tx.write("ZREM", tx.key(self.keys.index(state=state)), name)
-                tx.write("ZREM", tx.key(self.keys.index(agent=handoff.agent, state=state)), name)
-        for index in self.keys.indexes(handoff.agent, handoff.state):
-            tx.write("ZADD", tx.key(index), "0", name)
-        for event in change.events:
-            tx.write(
-                "XADD", tx.key(self.keys.events(handoff.id)), f"{event.seq}-0", "e", event.model_dump_json()
-            )
-        closed = "1" if handoff.closed else "0"
-        wake = ["h", handoff.id, "s", str(handoff.seq), "c", closed]
-        tx.write("XADD", tx.key(self.keys.wakes), "MAXLEN", "~", str(WAKES_KEPT), "*", *wake)
-
-    def _put_call(self, tx: Transaction, call: Call, *, expected: str) -> None:
-        key = self.keys.call(call.id)
-        tx.guard(key, "rev", expected)
-        tx.write("HSET", tx.key(key), "doc", call.model_dump_json(), "rev", str(call.rev))
-
-    def _put_effect(self, tx: Transaction, effect: Effect, now: int, dispatched: set[str]) -> None:
-        at_once = effect.due <= now and effect.kind not in TIMERS
-        due = now + FIRST_LEASE_MS if at_once else effect.due
-        tx.write("HSET", tx.key(self.keys.effects), effect.id, effect.model_dump_json())
-        tx.write("ZADD", tx.key(self.keys.due), str(due), effect.id)
-        tx.write("HDEL", tx.key(self.keys.runs), effect.id)
-        if at_once:
-            tx.write("HSET", tx.key(self.keys.leases), effect.id, "1")
-            dispatched.add(effect.id)
-        else:
-            tx.write("HDEL", tx.key(self.keys.leases), effect.id)
-
-    def _drop_effect(self, tx: Transaction, effect_id: str) -> None:
-        tx.write("ZREM", tx.key(self.keys.due), effect_id)
-        for name in (self.keys.effects, self.keys.leases, self.keys.runs):
-            tx.write("HDEL", tx.key(name), effect_id)
 
     # The outbox
 
@@ -319,8 +253,8 @@ class Store:
         """Makes a link good. Only its hash is kept; doing it twice is doing it once."""
         hashed = sha256(link)
         tx = Transaction(self.keys)
-        tx.write("SADD", tx.key(self.keys.links_of(handoff_id)), hashed)
-        tx.write("SET", tx.key(self.keys.link(hashed)), f"{handoff_id}|{contact_id}")
+        tx.write("SADD", self.keys.links_of(handoff_id), hashed)
+        tx.write("SET", self.keys.link(hashed), f"{handoff_id}|{contact_id}")
         self._commit(keys=tx.keys, args=tx.args())
 
     def link(self, link: str) -> Link | None:
@@ -340,7 +274,7 @@ class Store:
         tx = Transaction(self.keys)
         tx.guard(self.keys.api_keys, key.id, key.model_dump_json())
         used = key.model_copy(update={"last_used": now})
-        tx.write("HSET", tx.key(self.keys.api_keys), key.id, used.model_dump_json())
+        tx.write("HSET", self.keys.api_keys, key.id, used.model_dump_json())
         self._commit(keys=tx.keys, args=tx.args())
 
     def api_key(self, key_id: str) -> ApiKey | None:
@@ -350,8 +284,9 @@ class Store:
 
     def api_key_by_hash(self, key_hash: str) -> ApiKey | None:
         """The record of the key with this SHA-256 (hex). Looking a hash up tells nothing about the key."""
-        key_id = self._redis.hget(self.keys.api_key_hashes, key_hash)
-        return self.api_key(key_id) if key_id else None
+        # Every request asks this, so it is one round trip; nothing is kept here, since a key may be revoked.
+        doc = self._through(keys=[self.keys.api_key_hashes, self.keys.api_keys], args=[key_hash])
+        return ApiKey.model_validate_json(doc) if doc else None
 
     def api_keys(self) -> list[ApiKey]:
         """All of them, oldest first."""
@@ -365,7 +300,7 @@ class Store:
         """Follows the stream of wake-ups on a connection of its own. Raises ConnectionBroken."""
         client = self.connections.blocking()
         try:
-            yield WakeReader(client, self.keys.wakes)
+            yield WakeReader(client, self.keys)
         except redis.RedisError as error:
             raise ConnectionBroken(type(error).__name__) from error
         finally:
@@ -400,13 +335,13 @@ class Store:
         doomed += [self.keys.links_of(handoff.id), *map(self.keys.link, sorted(link_hashes))]
         doomed += [self.keys.call(attempt.call) for attempt in handoff.attempts if attempt.call]
         for one in doomed:
-            tx.write("DEL", tx.key(one))
+            tx.write("DEL", one)
         for index in self.keys.indexes(handoff.agent, handoff.state):
-            tx.write("ZREM", tx.key(index), _index_name(handoff))
+            tx.write("ZREM", index, index_name(handoff))
         if idem_hash:
-            idem = tx.key(self.keys.idempotency(handoff.api_key, idem_hash))
+            idem = self.keys.idempotency(handoff.api_key, idem_hash)
             tx.write("SET", idem, "deleted|", "PX", str(COMMANDS_TTL_AFTER_PURGE_MS))
-        self._drop_effect(tx, finish.id)
+        drop_effects(tx, self.keys, [finish.id])
         return bool(self._commit(keys=tx.keys, args=tx.args())[0] == "done")
 
 
@@ -419,5 +354,7 @@ def _handoff(doc: str | None) -> Handoff | None:
     return Handoff.model_validate_json(doc) if doc else None
 
 
-def _index_name(handoff: Handoff) -> str:
-    return f"{handoff.created_at:013d}:{handoff.id}"
+def _stream_id(text: str) -> tuple[int, int]:
+    """A stream's entry id, so that it can be compared: `<ms>-<number within that ms>`."""
+    ms, _, number = text.partition("-")
+    return int(ms), int(number)

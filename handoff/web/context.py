@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from flask import current_app, request
+from typing import cast
+
+from flask import current_app, g, request
 
 from handoff import keys
 from handoff.bootstrap import Services
@@ -18,13 +20,16 @@ def services() -> Services:
 
 
 def caller() -> ApiKey:
-    """The API key of this request. Raises Unauthorized without telling why a key is not good."""
+    """The API key of this request, looked up once. Raises Unauthorized without telling why it is not good."""
+    if known := g.get("caller"):
+        return cast(ApiKey, known)
     scheme, _, key = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not key.strip():
         raise Unauthorized("Send your API key as `Authorization: Bearer <key>`.")
     record = keys.recognise(services().store, key.strip(), services().clock())
     if record is None:
         raise Unauthorized("This API key is not known, or it was revoked.")
+    g.caller = record
     return record
 
 

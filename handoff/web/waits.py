@@ -77,12 +77,14 @@ def until_closed(services: Services, handoff: Handoff, wait_s: float) -> tuple[H
         services.store.keep_waiting(timer_id(EffectKind.AGENT_GONE, handoff.id), due)
     ends = time.monotonic() + wait_s
     with services.waiting.register(handoff.id, closed_only=True) as waiter:
-        while True:
-            # Read after subscribing: whatever happens from here on also wakes this waiter.
-            handoff = services.store.read(handoff.id) or handoff
+        # Read after subscribing: whatever happens from here on also wakes this waiter.
+        handoff = services.store.read(handoff.id) or handoff
+        while not (handoff.closed or services.waiting.stopping):
             left = ends - time.monotonic()
-            if handoff.closed or left <= 0 or services.waiting.stopping or not waiter.wait(left):
-                return handoff, False
+            if left <= 0 or not waiter.wait(left):
+                break
+            handoff = waiter.take_news() or services.store.read(handoff.id) or handoff
+    return handoff, False
 
 
 def event_stream(services: Services, handoff: Handoff, after: int) -> Response:

@@ -53,8 +53,8 @@ def test_an_argument_beats_configure_and_configure_beats_the_environment(script:
     process = script(
         f"""
 import human
-human.configure(url={peer.url!r})
 human.configure(api_key="hk_of_configure")
+human.configure(url={peer.url!r})
 human.ask("Go on?")
 with human.Client(api_key="hk_of_an_argument") as client:
     client.ask("Go on?")

@@ -142,6 +142,16 @@ def test_a_withdrawn_handoff_says_by_whom(client: human.Client, peer: Peer, reas
             id="no time",
         ),
         pytest.param(
+            {
+                "settlement": {
+                    "by": {"kind": "contact", "id": "ada"},
+                    "proof": "keypress",
+                    "at": "2026-11-30T03:01:00",
+                }
+            },
+            id="a time in no time zone",
+        ),
+        pytest.param(
             {"settlement": {"by": {"kind": "contact", "id": "ada"}, "at": "2026-11-30T03:01:00.000Z"}},
             id="no proof",
         ),
@@ -162,6 +172,18 @@ def test_an_answer_that_is_no_text_is_uncertain(client: human.Client, peer: Peer
     peer.outcome = answered(answer)
     with pytest.raises(human.Uncertain, match="holds no text answer"):
         client.ask("Which address?")
+
+
+def test_an_answer_to_something_else_is_uncertain(client: human.Client, peer: Peer) -> None:
+    peer.outcome = cleared(result={"kind": "approve", "answer": "yes"})
+    with pytest.raises(human.Uncertain, match="holds no text answer"):
+        client.ask("Which address?")
+
+
+def test_a_closed_state_ends_the_wait_even_without_a_closing_time(client: human.Client, peer: Peer) -> None:
+    peer.outcome = answered("yes", closed_at=None)
+    assert client.ask("Go on?") == "yes"
+    assert len(peer.polls) == 1
 
 
 def test_unknown_fields_and_unknown_open_states_do_not_end_a_wait(client: human.Client, peer: Peer) -> None:

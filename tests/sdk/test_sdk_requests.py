@@ -151,21 +151,27 @@ def test_refused_fields_are_named_with_their_reasons(
     peer.then(replies(422, problem(422, "invalid", "Two fields are wrong.", *faults)))
     with pytest.raises(human.InvalidRequest) as error:
         client.ask("", timeout_s=10**9)
-    assert str(error.value) == (
-        "Refused (HTTP 422, invalid): Two fields are wrong: "
-        "timeout_s: at most 7776000; reason: must not be empty."
-    )
+    words = "Refused (HTTP 422, invalid): timeout_s: at most 7776000; reason: must not be empty."
+    assert str(error.value) == words
     assert error.value.errors == tuple(human.FieldError(*fault) for fault in faults)
     assert (error.value.code, error.value.status, error.value.handoff_id) == ("invalid", 422, None)
     assert clock.naps == []
 
 
-@pytest.mark.parametrize("errors", [None, "odd", [1, None, {"field": 3}], [{}]])
+@pytest.mark.parametrize("errors", [None, "odd", [1, None, "x"], {}])
 def test_a_problem_document_with_odd_errors_is_still_a_refusal(
     client: human.Client, peer: Peer, errors: object
 ) -> None:
     peer.then(replies(400, {"code": "bad_json", "detail": None, "title": "Not JSON", "errors": errors}))
-    with pytest.raises(human.InvalidRequest, match="HTTP 400, bad_json.: Not JSON"):
+    with pytest.raises(human.InvalidRequest, match="HTTP 400, bad_json.: Not JSON."):
+        client.ask("Go on?")
+
+
+def test_a_handoff_server_with_nothing_at_that_path_points_at_the_address(
+    client: human.Client, peer: Peer
+) -> None:
+    peer.then(replies(404, problem(404, "not_found", "There is nothing at this address.")))
+    with pytest.raises(human.InvalidRequest, match="from the argument url=. the right address"):
         client.ask("Go on?")
 
 

@@ -187,7 +187,7 @@ def test_a_key_revoked_during_the_wait_is_said_at_once(
 
 @pytest.mark.parametrize(
     ("status", "code", "words"),
-    [(404, "not_found", "the server lost it"), (410, "answer_deleted", "no longer kept")],
+    [(404, "not_found", "does not know it any more"), (410, "answer_deleted", "no longer kept")],
 )
 def test_a_handoff_the_server_no_longer_has_is_uncertain(
     client: human.Client, peer: Peer, status: int, code: str, words: str

@@ -217,9 +217,10 @@ def test_a_process_that_dies_at_once_is_named_with_the_end_of_its_log(dev: Calla
 
 
 def test_a_script_is_not_kept_waiting_by_a_system_that_can_not_start(dev: Callable[..., Dev]) -> None:
-    running = dev("--json", "--limit", "3", "--web", "raise SystemExit('HANDOFF_TO_NUMBER is missing')")
+    running = dev("--json", "--web", "raise SystemExit('HANDOFF_TO_NUMBER is missing')")
     code, out, error = running.rest()
     assert (code, out) == (1, "")
+    assert "web ended 3 times in a row" in error
     assert "handoff dev: the service is not ready" in error
     assert "    HANDOFF_TO_NUMBER is missing" in error
     assert not [name for name, pid in running.pids().items() if alive(pid)]

@@ -327,6 +327,7 @@ def test_no_number_and_no_secret_is_in_an_error_or_a_log(
     for error in [*errors, caught.value]:
         shown = f"{error} {error!r} {error.args}"
         assert error.__suppress_context__
+        assert error.__cause__ is None
         for secret in (ADA, ADA.lstrip("+"), TOKEN, SID):
             assert secret not in shown
             assert secret not in caplog.text
@@ -409,6 +410,15 @@ def test_settings_that_would_move_the_host_are_refused_with_an_address_of_our_ow
         with pytest.raises(ValueError, match=f"{name}.*TWILIO_API_URL"):
             gateway("http://127.0.0.1:9", environment={name: "dublin"})
     assert TwilioGateway(SID, TOKEN, OURS, environment={"TWILIO_EDGE": "dublin"})
+
+
+def test_the_machines_own_settings_are_looked_at_once_and_never_behind_our_back(
+    peer: Peer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TWILIO_EDGE", "dublin")
+    with pytest.raises(ValueError, match="TWILIO_EDGE"):
+        TwilioGateway(SID, TOKEN, OURS, peer.url)
+    assert ring(peer.url, environment={}) == Placed("CA1")
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:4010", "ftp://127.0.0.1", "http://"])

@@ -149,18 +149,22 @@ def test_a_captured_json_signature_is_good_for_its_own_body_only() -> None:
     assert not accepts(query=query, content_type="application/json", body=b"", signature=signature)
     assert not accepts(query=query, content_type=FORM, fields=[], body=b"", signature=signature)
     named_twice = f"{query}&bodySHA256={sha256(forged).hexdigest()}"
-    assert not accepts(
-        query=named_twice,
-        content_type="application/json",
-        body=forged,
-        signature=signed(f"https://pub.example/voice/x?{named_twice}"),
-    )
+    twice_signed = signed(f"https://pub.example/voice/x?{named_twice}")
+    for one in (body, forged):
+        assert not accepts(
+            query=named_twice, content_type="application/json", body=one, signature=twice_signed
+        )
 
 
 def test_a_get_is_signed_by_its_url_alone() -> None:
     url = "https://pub.example/voice/x?t=1"
     assert accepts(query="t=1", content_type=None, signature=signed(url))
     assert not accepts(query="t=2", content_type=None, signature=signed(url))
+
+
+def test_a_request_line_can_not_stretch_the_host() -> None:
+    for path in (".evil.example/voice/x", ":8443/voice/x", ""):
+        assert not accepts(path=path, fields=FIELDS, signature=signed(f"https://pub.example{path}", FIELDS))
 
 
 def test_both_tokens_are_good_while_one_replaces_the_other() -> None:

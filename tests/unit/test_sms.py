@@ -12,7 +12,7 @@ import pytest
 
 from handoff.models import Handoff
 from handoff.states import Kind, State
-from voice.sms import MAX_CHARACTERS, MAX_SEGMENTS, segments, text_for
+from voice.sms import MAX_SEGMENTS, segments, text_for
 
 LINK = "https://handoff.example/h/9XcVbNmAsDfGhJkLqWeRtY"
 
@@ -75,7 +75,7 @@ def test_a_long_reason_is_shortened_and_the_link_is_whole(reason: str) -> None:
     # Telephony case 45.
     body = text(reason)
     encoding, count = segments(body)
-    assert len(body) <= MAX_CHARACTERS
+    assert len(body) <= 320
     assert count <= MAX_SEGMENTS[encoding]
     assert body.endswith(f"... {LINK}")
     assert body.startswith("shopper is blocked: " + reason[:30].rstrip())
@@ -118,6 +118,11 @@ def test_the_link_goes_alone_when_there_is_room_for_nothing_else() -> None:
 
 def test_an_empty_reason_and_a_nameless_agent_still_make_a_text() -> None:
     assert text("\u200b", agent="\u200b") == f"An agent is blocked: {LINK}"
+
+
+def test_a_character_of_two_places_is_not_split_over_two_parts() -> None:
+    assert segments("a" * 152 + "{" + "a" * 152) == ("GSM-7", 3)
+    assert segments("\u4f60" * 66 + "\U0001f6d2" + "\u4f60" * 66) == ("UCS-2", 3)
 
 
 def test_segments_are_counted_as_the_published_calculator_counts_them() -> None:

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Sequence
 
 from .clock import ManualClock, RealClock
@@ -42,6 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
+    threading.excepthook = _end_with
     driver = Driver(settings, ManualClock() if given.clock == "manual" else RealClock())
     server = serve(create_app(driver), settings.host, settings.port)
     threading.Thread(target=server.serve_forever, name="server", daemon=True).start()
@@ -51,6 +53,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(line, flush=True)
     stop.wait()
     return 0
+
+
+def _end_with(failure: threading.ExceptHookArgs) -> None:
+    """A bug in one of our threads ends the program: a phone that is half dead would mislead every test."""
+    traceback.print_exception(failure.exc_value)
+    os._exit(70)
 
 
 if __name__ == "__main__":

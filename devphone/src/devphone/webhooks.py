@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import time
 import uuid
-from urllib.parse import urldefrag, urlencode, urljoin
+from urllib.parse import urldefrag, urlencode
 
 import httpx2
-from twilio.request_validator import RequestValidator  # type: ignore[import-untyped] # has no types
+from twilio.request_validator import RequestValidator
 
 from .engine.actions import NoReply, Reply
 from .engine.twiml import MAX_BYTES
+from .urls import is_web_url, join
 
 TOTAL_S = 15.0
 CONNECT_S = 5.0
@@ -46,7 +47,9 @@ class Webhooks:
             reply = self._try(jar, url, method, fields, deadline)
             if not isinstance(reply, _Moved):
                 return reply
-            url = urljoin(url, reply.location)
+            url = join(url, reply.location)
+            if not is_web_url(url):
+                return NoReply(11206, f"redirected to {url!r}, which is no address")
             method = method if reply.status in (307, 308) else "GET"
             fields = {name: value for name, value in fields.items() if name not in ENTERED}
         return NoReply(11215, f"more than {MAX_REDIRECTS} redirects")

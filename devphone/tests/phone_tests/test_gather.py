@@ -124,6 +124,12 @@ def test_an_unknown_nested_verb_is_skipped() -> None:
     assert call.warnings == [12200]
 
 
+def test_a_text_that_is_empty_or_too_long_is_not_said() -> None:
+    call = PureCall(f"<Say/><Say>{'a' * 4097}</Say><Say>Good.</Say>")
+    assert call.said == ["Good."]
+    assert call.warnings == [13520, 13521]
+
+
 def test_a_loop_that_asks_five_times_hears_five_answers() -> None:
     call = PureCall('<Gather numDigits="1" action="/key"/>', key="<Redirect>/voice</Redirect>")
     call.press("9").press("9").press("9").press("9").press("9")

@@ -110,6 +110,14 @@ def test_the_page_loads_nothing_from_elsewhere_and_runs_no_inline_script(phone: 
     assert " onclick" not in page.text
 
 
+def test_a_page_that_outlived_the_program_sees_all_happenings_of_the_new_one(phone: DevPhone) -> None:
+    headers = {"Last-Event-ID": "99999999"}
+    phone.expect(client_for(phone).messages.create(to=ADA, from_=OURS, body="Hello").sid)
+    phone.settle()
+    with httpx2.stream("GET", f"{phone.url}/_devphone/events", headers=headers, timeout=5) as events:
+        assert any("message.received" in line for line in events.iter_lines())
+
+
 def test_happenings_are_streamed_with_numbers_and_milliseconds(phone: DevPhone) -> None:
     with httpx2.stream("GET", f"{phone.url}/_devphone/events") as events:
         lines = events.iter_lines()

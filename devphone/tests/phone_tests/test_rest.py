@@ -94,7 +94,11 @@ def test_a_message_fits_the_openapi_file(
         ({"To": ADA, "Twiml": DOCUMENT}, 21213),
         ({"To": ADA, "From": OURS}, 21205),
         ({"To": ADA, "From": OURS, "Url": "/relative"}, 21205),
-        ({"To": ADA, "From": OURS, "Url": "http://under_score.test/"}, 21205),
+        ({"To": ADA, "From": OURS, "Url": "http://[/"}, 21205),
+        (
+            {"To": ADA, "From": OURS, "Twiml": DOCUMENT, "StatusCallback": "http://under_score.test/"},
+            21609,
+        ),
         ({"To": "2125550123", "From": OURS, "Twiml": DOCUMENT}, 21211),
         ({"To": ADA, "From": "2125550100", "Twiml": DOCUMENT}, 21212),
         ({"To": ADA, "From": BEN, "Twiml": DOCUMENT}, 21210),

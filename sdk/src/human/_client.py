@@ -130,7 +130,7 @@ class Client:
                 self._terms.settings.url + send.path,
                 content=send.body,
                 headers=dict(send.headers),
-                timeout=httpx2.Timeout(send.read_s, connect=timing.connect_s, pool=None),
+                timeout=httpx2.Timeout(send.read_s, connect=timing.connect_s),
             )
         except httpx2.RequestError as error:
             return self._failed(error, started)

@@ -116,7 +116,7 @@ def _refused(refusal: Refusal, opening: Opening, terms: Terms, handoff: Handoff 
     known = handoff.id if handoff else None
     attempts = handoff.attempts if handoff else ()
     if refusal.status == 410 or (handoff and refusal.status == 404):
-        gone = "its answer was given and is no longer kept" if refusal.status == 410 else "the server lost it"
+        gone = "it is no longer kept" if refusal.status == 410 else "the server does not know it any more"
         return Uncertain(
             f"What became of {known or 'this question'} cannot be told any more: {gone} "
             f"(HTTP {refusal.status}: {refusal.detail}). "
@@ -150,9 +150,11 @@ def _refusal_words(refusal: Refusal, opening: Opening, settings: Settings) -> st
             f"The key {opening.key!r} already names another question (HTTP 409). The same question needs the "
             "same arguments every time; a new question needs a new key."
         )
-    fields = "; ".join(str(error) for error in refusal.errors)
-    what = f"{refusal.detail}: {fields}" if fields else refusal.detail
-    return f"Refused (HTTP {refusal.status}, {refusal.code}): {what}."
+    what = "; ".join(str(error) for error in refusal.errors) or refusal.detail
+    where = (
+        f" Is {settings.url} (from {settings.url_from}) the right address?" if refusal.status == 404 else ""
+    )
+    return f"Refused (HTTP {refusal.status}, {refusal.code}): {what}.{where}"
 
 
 def _not_opened(answer: NoAnswer, opening: Opening, terms: Terms, tries: int) -> ConnectionFailed:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
-from urllib.parse import urljoin, urlsplit
+
+from devphone.urls import is_web_url, join
 
 from . import gather
 from .actions import FetchDocument, NoReply, Now, Reply
@@ -20,6 +21,8 @@ CHARACTERS_A_SECOND = 14.0
 PLAY_S = 3.0
 """How long any audio file plays; the dev phone does not fetch it."""
 DIGIT_S = 0.5
+MAX_SAY = 4096
+"""Longest text of a basic voice; https://www.twilio.com/docs/voice/twiml/say."""
 APOLOGY = "An application error has occurred. Goodbye."
 
 Ends = Callable[[Call, Now, str, int], None]
@@ -101,7 +104,7 @@ class ProgrammeRunner:
     def _absolute(self, call: Call, url: str) -> str:
         """`url` seen from the present document; an empty one is that document itself."""
         document = call.programme.document
-        return urljoin(document.url, url) if document else url
+        return join(document.url, url) if document else url
 
     def _fetch(
         self, call: Call, now: Now, url: str, method: str, extra: dict[str, str], *, is_fallback: bool
@@ -110,7 +113,7 @@ class ProgrammeRunner:
         fields = call_fields(call, self._account_sid) | extra
         seen = SeenDocument(url, method, fields)
         call.documents.append(seen)
-        if urlsplit(url).scheme not in ("http", "https"):
+        if not is_web_url(url):
             problem = UnreadableDocument(11100, f"{url!r} is no absolute http or https URL")
             seen.problem = problem.text
             self._failed(call, now, problem, seen, is_fallback=is_fallback)
@@ -193,6 +196,9 @@ class ProgrammeRunner:
     def _say(self, call: Call, now: Now, verb: Verb) -> float:
         if not verb.text:
             self._outbox.warned(13520, call.sid, "Say has no text")
+            return 0
+        if len(verb.text) > MAX_SAY:
+            self._outbox.warned(13521, call.sid, f"Say has {len(verb.text)} characters, more than {MAX_SAY}")
             return 0
         times = verb.seconds("loop", 1) or 1000
         self._hear(call, now, "voice", verb.text)

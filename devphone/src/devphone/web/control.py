@@ -193,6 +193,8 @@ def events() -> Response:
         newest = found[-1].seq if found else int(known or 0)
         return jsonify(events=[event.as_dict() for event in found], seq=newest)
     start = journal.seq if known is None else int(known)
+    if start > journal.seq:  # the number is from an earlier run of the program
+        start = 0
 
     def stream() -> Iterator[str]:
         seq = start

@@ -65,7 +65,6 @@ def note(response: Response) -> Response:
     """Complete the log entry and add Twilio's headers."""
     g.entry["status"] = response.status_code
     response.headers["Twilio-Request-Id"] = "RQ" + secrets.token_hex(16)
-    response.headers["Twilio-Concurrent-Requests"] = "1"
     response.headers["X-Dev-Phone"] = "SIMULATED"
     return response
 
@@ -83,6 +82,7 @@ def create_call() -> Response:
     wanted = parameters.call_request(request.form, driver().settings.numbers)
     with driver().turn() as now:
         call = driver().engine.create_call(now, wanted, faults.fetch_lag_s)
+        driver().accepted(call.sid, faults)
         body = call_resource(call, driver().settings.account_sid)
     return accept(call.sid, body, faults, parameters.CALL_PARAMETERS)
 
@@ -145,6 +145,7 @@ def create_message() -> Response:
     wanted = parameters.text_request(request.form, driver().settings.numbers)
     with driver().turn() as now:
         text = driver().engine.create_text(now, wanted)
+        driver().accepted(text.sid, faults)
         body = text_resource(text, driver().settings.account_sid)
     return accept(text.sid, body, faults, parameters.TEXT_PARAMETERS)
 
@@ -200,7 +201,6 @@ def elsewhere(_rest: str) -> Response:
 def accept(sid: str, body: dict[str, Any], faults: CreateFaults, known: frozenset[str]) -> Response:
     """Answer an accepted create, and let it go its way once the answer was sent, unless a fault says else."""
     g.entry["sid"] = sid
-    driver().accepted(sid, faults)
     note_unknown(sid, known)
     if faults.early_callback:
         driver().start_and_wait_for_callback(sid)
@@ -228,9 +228,15 @@ def take_faults(kind: Any) -> CreateFaults:
 
 
 def note_unknown(sid: str, known: frozenset[str]) -> None:
-    """Unknown parameters are passed over with a warning; https://www.twilio.com/docs/api/errors/20001."""
-    for name in sorted(set(request.form) - known):
-        driver().journal.warned(Warned(20001, sid, f"{request.path}: unknown parameter {name}"))
+    """Unknown parameters are passed over with a warning; https://www.twilio.com/docs/api/errors/20001.
+
+    Those that only the dev phone does not know are noted likewise, unless they say false.
+    """
+    for name in sorted(set(request.form)):
+        if name not in known:
+            driver().journal.warned(Warned(20001, sid, f"{request.path}: unknown parameter {name}"))
+        elif name in parameters.NOT_ACTED_ON and request.form[name] != "false":
+            driver().journal.warned(Warned(20001, sid, f"the dev phone does not act on {name} yet"))
 
 
 def not_found() -> TwilioError:

@@ -1,0 +1,87 @@
+"""What tests share: a real Redis for the whole run, one dev phone, and worlds made of both (tests/world/)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from devphone import testing
+from devphone.testing import DevPhone
+from handoff.dev import redis_server
+from handoff.dev.redis_server import RunningRedis
+
+from .world import ACCOUNT, OURS, TOKEN, Agent, World
+
+
+class MakeWorld(Protocol):
+    """Makes a world with other settings than the usual ones (names as in the environment)."""
+
+    def __call__(self, *, together: bool = False, redis_url: str | None = None, **settings: str) -> World: ...
+
+
+@pytest.fixture(scope="session")
+def running_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningRedis]:
+    """A Redis-protocol server that fsyncs every write. None found: a skip on a laptop, a failure on CI."""
+    try:
+        running = redis_server.start(tmp_path_factory.mktemp("redis"))
+    except redis_server.NoServer as error:
+        if os.environ.get("CI"):
+            pytest.fail(f"CI is set and there is no Redis: {error}")
+        pytest.skip(f"no Redis: {error}")
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def private_redis(tmp_path: Path, running_redis: RunningRedis) -> Iterator[RunningRedis]:
+    """A server for one test alone, which may break it. (The other one is asked for the skip.)"""
+    assert running_redis.port
+    running = redis_server.start(tmp_path / "redis")
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def running_phone() -> Iterator[DevPhone]:
+    """One dev phone with a clock of its own for the whole run."""
+    with testing.start(ACCOUNT, TOKEN, clock="manual", numbers=[OURS], timeout_s=10) as phone:
+        yield phone
+
+
+@pytest.fixture
+def make_world(
+    running_redis: RunningRedis, running_phone: DevPhone, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[MakeWorld]:
+    """Makes worlds; each has to end well, and is gone after the test."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")  # a proxy meant for the outside has no part in this
+    running_phone.reset()
+    worlds: list[World] = []
+
+    def make(*, together: bool = False, redis_url: str | None = None, **settings: str) -> World:
+        worlds.append(World(running_phone, redis_url or running_redis.url, settings, together=together))
+        return worlds[-1]
+
+    yield make
+    try:
+        for world in worlds:
+            world.check_ending()
+    finally:
+        for world in worlds:
+            world.close()
+        running_phone.reset()
+
+
+@pytest.fixture
+def world(make_world: MakeWorld) -> World:
+    """Ada, Ben and Cy, rung one after the other for 25 seconds each."""
+    return make_world()
+
+
+@pytest.fixture
+def agent(world: World) -> Agent:
+    """A program that blocks in the SDK."""
+    return world.agent

@@ -1,0 +1,184 @@
+"""The service's processes, in threads of the test's own: a web server and an RQ worker.
+
+The application, the jobs and RQ's queue are the real ones; only signals and process borders are missing,
+which tests/chaos is about.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import redis
+from rq import Queue, SimpleWorker
+from rq.job import Job
+from rq.serializers import JSONSerializer
+from rq.timeouts import TimerDeathPenalty
+from werkzeug.serving import WSGIRequestHandler, make_server
+
+from app import create_app
+from handoff.bootstrap import Services
+from workers import worker
+from workers.enqueue import queue_name
+
+from .waits import until
+
+WAIT_S = 20.0
+
+
+@dataclass(frozen=True)
+class Served:
+    """One request that the web process answered."""
+
+    method: str
+    path: str
+    status: int
+
+
+@dataclass(frozen=True)
+class Callback:
+    """What the service POSTed to an agent's own URL, and the name that the test gave that URL."""
+
+    name: str
+    headers: dict[str, str]
+    body: bytes
+
+
+class Web:
+    """The application behind real HTTP on a loopback port, with a list of what it answered.
+
+    Below `/agent/` it also plays the agent's own server, so that callbacks have somewhere to go.
+    """
+
+    def __init__(self, build: Callable[[str], Services]) -> None:
+        """`build` makes the services, given the address that was chosen."""
+        self.served: list[Served] = []
+        self.callbacks: list[Callback] = []
+        self._server = make_server("127.0.0.1", 0, self._door, threaded=True, request_handler=_Quiet)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self.services = build(self.url)
+        self._app = create_app(self.services)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), name="web")
+        self._thread.start()
+
+    def errors(self) -> list[Served]:
+        """What it answered with 500 or above, oldest first."""
+        return [one for one in self.served if one.status >= 500]
+
+    def close(self) -> None:
+        """Stops listening, wakes whoever waits, and lets the reader of wake-ups end."""
+        self.services.waiting.stop()
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def _door(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        path = str(environ.get("PATH_INFO", ""))
+        if path.startswith("/agent/"):
+            return self._as_the_agent(path.removeprefix("/agent/"), environ, start_response)
+
+        def noting(status: str, headers: Any, *more: Any) -> Any:
+            self.served.append(Served(str(environ["REQUEST_METHOD"]), path, int(status[:3])))
+            return start_response(status, headers, *more)
+
+        return self._app(environ, noting)
+
+    def _as_the_agent(self, name: str, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        headers = {key[5:].lower(): value for key, value in environ.items() if key.startswith("HTTP_")}
+        self.callbacks.append(Callback(name, headers, body))
+        start_response("204 No Content", [])
+        return [b""]
+
+
+class _Quiet(WSGIRequestHandler):
+    """Says nothing about each request."""
+
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        """Nothing."""
+
+
+class Hands:
+    """An RQ worker that takes jobs from the installation's own queue and runs them in a thread."""
+
+    def __init__(self, services: Services, name: str = "") -> None:
+        """Starts at once. Its jobs work with `services`, as do those of every other worker in this process."""
+        worker.use(services)
+        self._queue = Queue(
+            queue_name(services.settings.prefix),
+            connection=services.store.connections.for_queue(),
+            serializer=JSONSerializer,
+        )
+        self._worker = _Worker([self._queue.name], self._queue.connection)
+        self._thread = threading.Thread(target=self._work, name=f"worker {name}", daemon=True)
+        self._thread.start()
+
+    @property
+    def done(self) -> int:
+        """How many jobs it has finished."""
+        return self._worker.finished
+
+    @property
+    def idle(self) -> bool:
+        """Whether no job waits in the queue and none is being run. A job is always in one of these places."""
+        with self._queue.connection.pipeline(transaction=True) as pipe:
+            pipe.llen(self._queue.key)
+            pipe.llen(f"{self._queue.key}:intermediate")
+            waiting = sum(pipe.execute())
+        return not waiting and not self._worker.busy
+
+    def stop(self) -> None:
+        """Finishes the job at hand and ends."""
+        self._worker.stop_asked = True
+        if self._thread.is_alive():
+            # It blocks until a job comes, so one comes that does nothing.
+            self._queue.enqueue_call("workers.jobs.beat", args=("",), result_ttl=0)
+            self._thread.join(WAIT_S)
+        self._worker.connection.close()
+
+    def failed_jobs(self) -> list[str]:
+        """Ids of jobs that RQ counts as failed."""
+        return list(self._queue.failed_job_registry.get_job_ids())
+
+    def run_again(self, job_id: str) -> None:
+        """What somebody does who presses "requeue" on a failed job."""
+        self._queue.failed_job_registry.requeue(job_id)
+
+    def _work(self) -> None:
+        self._worker.work(with_scheduler=False, logging_level="WARNING")
+
+
+class _Worker(SimpleWorker):
+    """RQ's own worker without what only the main thread of a process may do: signals and alarms."""
+
+    death_penalty_class = TimerDeathPenalty
+
+    def __init__(self, queues: list[str], connection: redis.Redis) -> None:
+        super().__init__(queues, connection=connection, serializer=JSONSerializer, default_result_ttl=0)
+        self.finished, self.busy, self.stop_asked = 0, False, False
+
+    def _install_signal_handlers(self) -> None:
+        """None in a thread."""
+
+    def subscribe(self) -> None:
+        """Commands from outside are of no use here."""
+
+    def execute_job(self, job: Job, queue: Queue) -> None:
+        self.busy = True
+        try:
+            super().execute_job(job, queue)
+        finally:
+            self.finished += 1
+            self.busy = False
+            self._stop_requested = self.stop_asked
+
+
+def end_readers() -> None:
+    """Waits until the threads that read wake-ups have ended; each was told to stop before."""
+    until(
+        lambda: not [thread for thread in threading.enumerate() if thread.name == "wake-reader"],
+        WAIT_S,
+        "the readers of wake-ups to end",
+    )

@@ -1,0 +1,347 @@
+"""One installation for one test: its own key prefix, a clock that only the test moves, everybody around it.
+
+Nothing here knows a rule of the service. How a story has to end when nothing else was said is endings.py's
+business, processes and people have modules of their own.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import httpx2
+import redis
+from twilio.request_validator import RequestValidator
+
+from devphone.testing import CallOnPhone, DevPhone, PhoneNumber
+from handoff import bootstrap, config
+from handoff.bootstrap import Services
+from handoff.effects import EffectKind
+from handoff.models import Event, Handoff
+from handoff.policy import EscalationPolicy, Step
+from voice.gateway import Gateway
+from workers import clock
+
+from . import endings
+from .people import Agent, Operator, Page
+from .processes import Hands, Web, end_readers
+from .waits import until
+
+ACCOUNT = "AC" + "0123456789abcdef" * 2
+TOKEN = "a token made up for tests"
+OURS = "+12125550100"
+ADA, BEN, CY = "+12125550123", "+12125550124", "+12125550125"
+AGENT_KEY, OTHER_KEY, OPERATOR_KEY = ("hk_" + letter * 40 for letter in "abc")
+REASON = "A human-verification checkbox is blocking checkout"
+Opened = dict[str, Any]
+
+SETTINGS = {
+    "HANDOFF_DEV": "1",
+    "HANDOFF_SECRET_KEY": "0123456789abcdef" * 4,
+    "HANDOFF_API_KEYS": f"shopper={AGENT_KEY},other={OTHER_KEY},ops:operator={OPERATOR_KEY}",
+    "HANDOFF_TO_NUMBER": f"Ada={ADA},Ben={BEN},Cy={CY}",
+    "HANDOFF_RING_SECONDS": "25",
+    "HANDOFF_ALLOW_PRIVATE_CALLBACKS": "1",
+    "TWILIO_ACCOUNT_SID": ACCOUNT,
+    "TWILIO_AUTH_TOKEN": TOKEN,
+    "TWILIO_FROM_NUMBER": OURS,
+}
+
+WAIT_S = 15.0
+
+
+class World:
+    """A running installation and the people around it. See `advance` for how time passes."""
+
+    def __init__(
+        self, phone: DevPhone, redis_url: str, settings: Mapping[str, str] | None = None, *, together: bool = False
+    ) -> None:
+        """Starts web and worker. `together`: everybody is rung at once instead of one after the other."""
+        self.phone = phone
+        self.now = time.time_ns() // 1_000_000
+        self.expected = endings.Expected()
+        self._settings = SETTINGS | {
+            "HANDOFF_REDIS_URL": redis_url,
+            "HANDOFF_PREFIX": f"test-{secrets.token_hex(6)}",
+            "TWILIO_API_URL": phone.url,
+            **(settings or {}),
+        }
+        self._together = together
+        self.webs: list[Web] = []
+        self.hands: list[Hands] = []
+        self._agents: list[Agent] = []
+        self._pages: list[Page] = []
+        self.redis = redis.Redis.from_url(redis_url, decode_responses=True)
+        self.web = self.start_web()
+        self.services = self.web.services
+        bootstrap.adopt_keys(self.services)
+        self.url = self.web.url
+        self.http = self._client(AGENT_KEY)
+        self.stranger = self._client(OTHER_KEY)
+        self.operator = Operator(self._client(OPERATOR_KEY))
+        self.agent = self.new_agent()
+        self.hire()
+
+    # Processes
+
+    def start_web(self, **settings: str) -> Web:
+        """Another web process of this installation, on a port of its own; `settings` differ."""
+
+        def build(url: str) -> Services:
+            public = {"HANDOFF_PUBLIC_URL": self._settings.get("HANDOFF_PUBLIC_URL", url)}
+            self._settings = public | self._settings
+            found = config.from_environment(self._settings | settings)
+            services = bootstrap.build(found, clock=lambda: self.now)
+            if self._together:
+                rules = services.handoffs.rules()
+                everybody = tuple(one for step in rules.policy.steps for one in step.contacts)
+                policy = EscalationPolicy(name="all", steps=(Step(contacts=everybody, ring_s=found.ring_s),))
+                services.handoffs.rules = lambda: rules.model_copy(update={"policy": policy})
+            return services
+
+        self.webs.append(Web(build))
+        return self.webs[-1]
+
+    def hire(self, gateway: Gateway | None = None) -> Hands:
+        """One more worker; with `gateway` it reaches the provider through that one."""
+        services = replace(self.services, gateway=gateway) if gateway else self.services
+        self.hands.append(Hands(services, str(len(self.hands))))
+        return self.hands[-1]
+
+    def dismiss(self) -> None:
+        """All workers finish the job at hand and end; what is queued stays queued."""
+        for hands in self.hands:
+            hands.stop()
+        self.hands.clear()
+
+    # Time
+
+    def settle(self) -> None:
+        """Returns when nothing is left to do at this moment: rows, jobs, requests between us and Twilio."""
+        while True:
+            before = self._signs()
+            rows = clock.tick(self.services)
+            if self.hands:
+                until(lambda: all(hands.idle for hands in self.hands), WAIT_S, "the workers to be done")
+            self.phone.settle()
+            if not rows and self._signs() == before:
+                return
+
+    def advance(self, seconds: float) -> None:
+        """Lets time pass for the service and on the line, stopping wherever something is due.
+
+        While a call or text is on its way it goes by steps of one second.
+        """
+        self.settle()
+        end = self.now + round(seconds * 1000)
+        while self.now < end:
+            self._step(end)
+
+    def advance_until(self, condition: Callable[[], Any], why: str, at_most_s: float = 120) -> None:
+        """Lets time pass until `condition` holds. Raises AssertionError when it does not in that time."""
+        end = self.now + round(at_most_s * 1000)
+        self.settle()
+        while not condition():
+            if self.now >= end:
+                raise AssertionError(f"in {at_most_s:g} s it did not happen: {why}")
+            self._step(min(end, self.now + 1000))
+
+    def listens(self, call: CallOnPhone, words: str, at_most_s: float = 120) -> None:
+        """The person stays on the line, saying nothing, until the voice has said `words`."""
+        wanted = words.casefold()
+        self.advance_until(
+            lambda: wanted in " ".join(call.transcript).casefold(),
+            f"the voice says {words!r}; it said {call.transcript}",
+            at_most_s,
+        )
+        call.hears(words)
+
+    def _step(self, end: int) -> None:
+        due = self.redis.zrangebyscore(self._key("effects:due"), f"({self.now}", "+inf", 0, 1, withscores=True)
+        target = min(end, self.now + 1000) if self._line_is_busy() else end
+        if due:
+            target = min(target, max(int(due[0][1]), self.now + 1))
+        passed, self.now = target - self.now, target
+        self.phone.advance(passed / 1000)
+        self.settle()
+
+    def _line_is_busy(self) -> bool:
+        state = self.phone.state()
+        calls = any(call["ended"] is None for call in state["calls"])
+        return calls or any(text["status"] in ("accepted", "queued", "sending") for text in state["messages"])
+
+    def _signs(self) -> tuple[int, ...]:
+        return (self.phone.state("+10000000000")["seq"], *(hands.done for hands in self.hands))
+
+    # People and programs
+
+    @property
+    def ada(self) -> PhoneNumber:
+        return self.phone.number(ADA)
+
+    @property
+    def ben(self) -> PhoneNumber:
+        return self.phone.number(BEN)
+
+    @property
+    def cy(self) -> PhoneNumber:
+        return self.phone.number(CY)
+
+    def new_agent(self) -> Agent:
+        """An agent's process; it has the key of the agent `shopper`, like `world.agent`."""
+        self._agents.append(Agent(self.url, AGENT_KEY))
+        return self._agents[-1]
+
+    def page(self, contact: PhoneNumber) -> Page:
+        """The page behind the newest text to that phone, opened by hand. The text counts as expected."""
+        [link] = contact.expect_text().links
+        self._pages.append(Page(link))
+        return self._pages[-1].read()
+
+    def open(self, *, key: str | None = None, **body: Any) -> Opened:
+        """Opens a handoff over plain HTTP, and answers with its document. `clear` with REASON by default."""
+        response = self.post_opening(key=key, **body)
+        assert response.status_code in (200, 201), response.text
+        opened: Opened = response.json()
+        return opened
+
+    def post_opening(self, *, key: str | None = None, **body: Any) -> httpx2.Response:
+        """The same, with the raw response."""
+        headers = {"Idempotency-Key": key} if key else {}
+        wanted = {"kind": "clear", "reason": REASON} | body
+        return self.http.post("/v1/handoffs", json=wanted, headers=headers)
+
+    def show(self, handoff: str | Opened, **query: Any) -> Opened:
+        """The handoff as its agent sees it now."""
+        found: Opened = self.http.get(f"/v1/handoffs/{_id(handoff)}", params=query).raise_for_status().json()
+        return found
+
+    def newest(self) -> str:
+        """The id of the handoff opened last, once there is one."""
+        listed = until(
+            lambda: self.http.get("/v1/handoffs", params={"limit": 1}).json()["handoffs"], WAIT_S, "a handoff"
+        )
+        return str(listed[0]["id"])
+
+    def twilio(self, path: str, fields: Mapping[str, str], *, signed_as: str | None = None) -> httpx2.Response:
+        """One request as Twilio would send it, signed over the public address (or `signed_as`)."""
+        signed = signed_as or self.services.settings.public_url + path
+        signature = RequestValidator(TOKEN).compute_signature(signed, dict(fields))
+        headers = {"X-Twilio-Signature": signature, "Content-Type": "application/x-www-form-urlencoded"}
+        return self.http.post(path, content=urlencode(fields), headers=headers)
+
+    # What is on record
+
+    def events(self, handoff: str | Opened) -> list[Event]:
+        """The timeline, oldest first."""
+        return self.services.store.events(_id(handoff))
+
+    def types(self, handoff: str | Opened) -> list[str]:
+        """What the timeline says, in its own words."""
+        return [event.type.value for event in self.events(handoff)]
+
+    def record(self, handoff: str | Opened) -> Handoff:
+        """The record itself, with what the API does not show."""
+        return self.services.handoffs.get(_id(handoff))
+
+    def dispositions(self, handoff: str | Opened, channel: str = "call") -> list[tuple[str, str | None]]:
+        """Contact and disposition of every attempt on this channel, in order."""
+        attempts = self.show(handoff)["attempts"]
+        return [(one["contact"], one["disposition"]) for one in attempts if one["channel"] == channel]
+
+    def creates(self, kind: str = "Calls") -> list[dict[str, Any]]:
+        """Requests to the provider that asked for a new call (or, `Messages`, text)."""
+        ours = (one for one in self.phone.requests() if one["method"] == "POST")
+        return [one for one in ours if one["path"].endswith(f"/{kind}.json")]
+
+    def updates(self) -> list[dict[str, Any]]:
+        """Requests to the provider that changed a call."""
+        return [one for one in self.phone.requests() if one["method"] == "POST" and "/Calls/" in one["path"]]
+
+    def due_rows(self, *kinds: EffectKind) -> list[str]:
+        """Ids of the rows in the outbox, of these kinds if any are named."""
+        rows: list[str] = sorted(self.redis.hkeys(self._key("effects")))
+        return [row for row in rows if not kinds or row.partition("-")[0] in kinds]
+
+    def keys(self) -> list[str]:
+        """Every key of this installation, without its prefix."""
+        tag = self._key("")
+        return sorted(key.removeprefix(tag) for key in self.redis.scan_iter(tag.replace("[", "\\[") + "*"))
+
+    # The end
+
+    def check_ending(self) -> None:
+        """Fails if anything happened, or was left behind, that this test did not say it expects."""
+        if self.hands:
+            self.settle()
+        endings.check(self)
+
+    def close(self) -> None:
+        """Ends everything and leaves no key of this installation behind."""
+        for agent in self._agents:
+            agent.dies()
+        self.dismiss()
+        for web in self.webs:
+            web.close()
+            self.redis.xadd(self._key("wakes"), {"h": "-", "s": "0", "c": "0"})
+        end_readers()
+        for page in self._pages:
+            page.close()
+        for client in (self.http, self.stranger, self.operator.http):
+            client.close()
+        for web in self.webs:
+            web.services.store.connections.close()
+        for pattern in (self._key("") + "*", f"rq:*{self.services.settings.prefix}*"):
+            for key in self.redis.scan_iter(pattern):
+                self.redis.delete(key)
+        self.redis.close()
+
+    def _key(self, name: str) -> str:
+        return "{" + self._settings["HANDOFF_PREFIX"] + "}:" + name
+
+    def _client(self, key: str) -> httpx2.Client:
+        headers = {"Authorization": f"Bearer {key}"}
+        # A scenario may send hundreds of requests at once, so that the pool has no limit of its own.
+        limits = httpx2.Limits(max_connections=None)
+        return httpx2.Client(base_url=self.url, headers=headers, timeout=60, trust_env=False, limits=limits)
+
+
+def in_parallel(*work: Callable[[], Any]) -> list[Any]:
+    """Runs all of them at once, each in a thread, and answers with what they returned, in their order.
+
+    Raises what the first failing one raised, once all have ended.
+    """
+    ready = threading.Barrier(len(work))
+    found: list[Any] = [None] * len(work)
+    broken: list[BaseException] = []
+
+    def run(at: int) -> None:
+        ready.wait(WAIT_S)
+        try:
+            found[at] = work[at]()
+        except BaseException as error:  # raised below, in the test's own thread
+            broken.append(error)
+
+    threads = [threading.Thread(target=run, args=(at,)) for at in range(len(work))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if broken:
+        raise broken[0]
+    return found
+
+
+def path_of(url: str) -> str:
+    """The path and query of an address, as Twilio requests it."""
+    parts = urlsplit(url)
+    return f"{parts.path}?{parts.query}" if parts.query else parts.path
+
+
+def _id(handoff: str | Opened) -> str:
+    return handoff if isinstance(handoff, str) else str(handoff["id"])
