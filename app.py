@@ -38,7 +38,7 @@ def create_app(services: Services | None = None) -> Flask:
     app.extensions["handoff"] = services
     for module in (api, openapi, person, health, webhooks):
         app.register_blueprint(module.bp)
-    openapi.spec.register(app)
+    openapi.register(app)
     problems.install(app)
     app.before_request(_fresh_log_context)
     app.after_request(_guard)

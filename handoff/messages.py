@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
-from handoff.models import Attempt, Channel, Decision, Event, Handoff, Proof, Result
+from handoff.models import AskResult, Attempt, Channel, ClearResult, Decision, Event, Handoff, Proof
 from handoff.moments import Timestamp
 from handoff.states import CloseReason, Disposition, Kind, State
 
@@ -221,7 +221,7 @@ class HandoffView(Message):
     acknowledged: DecisionView | None
     acknowledged_until: Timestamp | None
     settlement: DecisionView | None
-    result: Result | None
+    result: Annotated[ClearResult | AskResult, Field(discriminator="kind")] | None
     attempts: tuple[AttemptView, ...]
     metadata: dict[str, JsonValue]
 

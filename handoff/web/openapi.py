@@ -6,9 +6,12 @@ JSON readers disagree on. Of its page templates none is used: they load scripts 
 
 from __future__ import annotations
 
+import re
+from copy import deepcopy
 from typing import Any
 
-from flask import Blueprint, Response, current_app, jsonify, render_template
+from flask import Blueprint, Flask, Response, current_app, jsonify, render_template
+from markupsafe import Markup, escape
 from spectree import Response as Answers
 from spectree import SecurityScheme, SpecTree
 from spectree.models import SecureType, SecuritySchemeData
@@ -28,7 +31,27 @@ spec = SpecTree(
     ],
     security={"apiKey": []},
     annotations=False,
+    validation_error_model=Problem,
+    naming_strategy=lambda model: model.__name__,
+    nested_naming_strategy=lambda _, child: child,
 )
+
+#: Every POST may carry one: what it means stands beside the call.
+IDEMPOTENCY_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "The same key makes a repeated request the same command, with the outcome it had.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 200},
+}
+
+
+def register(app: Flask) -> None:
+    """Lets spectree see the routes, and keeps the document, which never changes while the process lives."""
+    spec.register(app)
+    with app.app_context():
+        app.extensions["openapi"] = _finished(deepcopy(spec.spec))
+    app.jinja_env.filters["ticks"] = _ticks
 
 
 def answers(**models: Any) -> Answers:
@@ -36,19 +59,40 @@ def answers(**models: Any) -> Answers:
     return Answers(**{f"HTTP_{code.lstrip('_')}": model or Problem for code, model in models.items()})
 
 
-def document() -> dict[str, Any]:
-    """The OpenAPI document of the running application."""
-    found: dict[str, Any] = spec.spec
-    return found
-
-
 @bp.get("/openapi.json")
 def openapi_json() -> Response:
     """The OpenAPI 3.1 document."""
-    return jsonify(document())
+    return jsonify(current_app.extensions["openapi"])
 
 
 @bp.get("/docs")
 def docs_page() -> str:
     """The same, to read. No script, nothing from elsewhere."""
-    return render_template("docs.html", spec=document(), prefix=current_app.config["URL_PREFIX"])
+    return render_template(
+        "docs.html", spec=current_app.extensions["openapi"], prefix=current_app.config["URL_PREFIX"]
+    )
+
+
+def _finished(document: dict[str, Any]) -> dict[str, Any]:
+    """What spectree can't say: errors are problem documents, POSTs take a key, a timeline can be a stream."""
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            for code, answer in operation["responses"].items():
+                content = answer.get("content", {})
+                if int(code) >= 400 and "application/json" in content:
+                    answer["content"] = {"application/problem+json": content["application/json"]}
+            if method == "post":
+                operation["parameters"] = [*operation.get("parameters", []), IDEMPOTENCY_KEY]
+            if path.endswith("/events"):
+                operation["responses"]["200"]["content"]["text/event-stream"] = {"schema": {"type": "string"}}
+                operation["responses"]["204"] = {"description": "As a stream: nothing is left to say."}
+    return document
+
+
+def _ticks(text: str) -> Markup:
+    """Text with `code` in it, as HTML."""
+    parts = re.split(r"`([^`]+)`", text)
+    marked = [
+        Markup("<code>{}</code>").format(part) if odd % 2 else escape(part) for odd, part in enumerate(parts)
+    ]
+    return Markup("").join(marked)
