@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +39,7 @@ class Web:
     master: int
 
     def memory_kb(self) -> int:
-        """PSS of gunicorn's master and workers, in kB (proc(5): private pages, and a fair share of others)."""
+        """PSS of gunicorn's master and workers, in kB: private pages, a fair share of others (proc(5))."""
         children = Path(f"/proc/{self.master}/task/{self.master}/children").read_text().split()
         return sum(map(_pss_kb, [self.master, *map(int, children)]))
 
@@ -55,7 +55,7 @@ def allow_files(count: int) -> None:
 
 @contextmanager
 def data_folder(given: Path | None) -> Iterator[Path]:
-    """`given`, or a fresh folder that is deleted afterwards. It must be on a disk for fsync to cost what it does."""
+    """`given`, or a fresh folder that is deleted afterwards. Only on a real disk does fsync cost its due."""
     if given is not None:
         yield given
         return
@@ -64,13 +64,14 @@ def data_folder(given: Path | None) -> Iterator[Path]:
 
 
 @contextmanager
-def floor_server() -> Iterator[int]:
+def floor_server(data: Path) -> Iterator[int]:
     """The port of a running floor.py."""
     port = ports.choose(None)
-    command = processes.tethered([sys.executable, "-m", "bench.floor", "--port", str(port)])
-    process = subprocess.Popen(command, cwd=system.ROOT, start_new_session=True)
+    log = data / "floor.log"
+    command = [sys.executable, "-m", "bench.floor", "--port", str(port)]
+    process = processes.spawn(command, log, cwd=system.ROOT)
     try:
-        _until(lambda: not ports.is_free(port), process, "the floor does not listen")
+        _until(lambda: not ports.is_free(port), process, log)
         yield port
     finally:
         processes.end([process], grace_s=2)
@@ -90,19 +91,18 @@ def web_only(data: Path, workers: int) -> Iterator[Web]:
             started.append(process)
             if name == "redis":
                 redis_server.wait_until_ready(process, plan.kept.redis_port or 0)
-        _until(lambda: not health.problem(f"{plan.url}/healthz"), started[-1], "the web does not answer")
+        _until(lambda: not health.problem(f"{plan.url}/healthz"), started[-1], folder.log("web"))
         yield Web(plan.kept.web_port or 0, plan.redis_url, plan.kept, started[-1].pid)
     finally:
         processes.end(list(reversed(started)), grace_s=12)
         folder.close()
 
 
-def _until(condition: object, process: subprocess.Popen[bytes], what: str) -> None:
-    assert callable(condition)
+def _until(condition: Callable[[], bool], process: subprocess.Popen[bytes], log: Path) -> None:
     deadline = time.monotonic() + READY_WITHIN_S
     while not condition():
         if process.poll() is not None or time.monotonic() > deadline:
-            raise NotReady(what)
+            raise NotReady(processes.log_end(log))
         time.sleep(0.05)
 
 

@@ -41,9 +41,10 @@ def main() -> int:
     given = _arguments()
     gc.disable()  # the client's own pauses are nobody's figure; what it keeps is small
     places.allow_files(given.waiters)
-    floor = _floor(given)
-    with places.data_folder(given.data) as data, places.web_only(data, WEB_WORKERS) as web:
-        ours = asyncio.run(_service(given, web))
+    with places.data_folder(given.data) as data:
+        floor = _floor(given, data)
+        with places.web_only(data, WEB_WORKERS) as web:
+            ours = asyncio.run(_service(given, web))
     found = {
         "bench": "wake",
         "by": given.by,
@@ -75,14 +76,14 @@ def _arguments() -> argparse.Namespace:
     return given
 
 
-def _floor(given: argparse.Namespace) -> Round:
+def _floor(given: argparse.Namespace, data: Path) -> Round:
     async def run(port: int) -> Round:
         luck = random.Random(given.seed)
         names = [f"ho_{luck.getrandbits(128):032x}" for _ in range(given.waiters)]
         crowd = Crowd(port, names, api_key="none")
         return await _let_go(given, crowd, port, {one: _resolution(one, "none") for one in names})
 
-    with places.floor_server() as port:
+    with places.floor_server(data) as port:
         return asyncio.run(run(port))
 
 
@@ -186,7 +187,7 @@ def _text(given: argparse.Namespace, ours: Round, floor: Round) -> str:
     rows: list[list[object]] = [row("service", ours), row("floor", floor)]
     rows.append(["service / floor", ratio[0], "", ratio[1], "", "", "", "", ""])
     rows.append(["bar", f"{P50_BAR:g} x", "", f"{P99_BAR:g} x", "", 0, 0, "", MEMORY_BAR_KB])
-    title = f"{given.waiters:,} agents blocked, {given.resolve:,} let go by the {given.by}, {given.rate:g} a second"
+    title = f"{given.waiters:,} agents blocked, {given.resolve:,} let go by the {given.by}, {given.rate:g}/s"
     return f"{title}\n\n{figures.table(heads, rows)}"
 
 

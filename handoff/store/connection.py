@@ -51,7 +51,7 @@ class Connections:
             socket_connect_timeout=2,
             retry=_patience(),
         )
-        self.commands: redis.Redis = redis.Redis(connection_pool=pool)
+        self.commands: redis.Redis = redis.Redis.from_pool(pool)
 
     def blocking(self) -> redis.Redis:
         """A client with one connection of its own for the reader of wake-ups; it does not retry by itself,
@@ -75,7 +75,7 @@ class Connections:
             socket_timeout=None,
             retry=_patience(),
         )
-        return redis.Redis(connection_pool=pool)
+        return redis.Redis.from_pool(pool)
 
     def persistence(self) -> Persistence:
         """Asks the server how it persists. Raises redis.RedisError when it can't be reached."""

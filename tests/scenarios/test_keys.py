@@ -35,7 +35,7 @@ def test_a_key_half_a_second_into_the_message_counts(world: World, agent: Agent)
 
 def test_pressing_2_is_a_no_which_is_neither_silence_nor_an_error(world: World, agent: Agent) -> None:
     blocked = agent.clear_wall(REASON)
-    world.ada.expect_call().press("2").hears("shopper gets the word that it can't be done")
+    world.ada.expect_call("Handoff for").press("2").hears("shopper gets the word that it can't be done")
     with pytest.raises(human.Declined) as refusal:
         blocked.result(10)
     assert refusal.value.by is not None and refusal.value.by.name == "Ada"
@@ -47,7 +47,7 @@ def test_pressing_3_pauses_the_ladder_and_pressing_1_later_on_the_same_line_clea
     world: World, agent: Agent
 ) -> None:
     blocked = agent.clear_wall(REASON)
-    call = world.ada.expect_call().press("3").hears("You have it for five minutes. The text has the link.")
+    call = world.ada.expect_call("Handoff for").press("3").hears("You have it for five minutes. The text has the link.")
     call.hears("Stay on the line and press 1 when it is done")
     page = world.page(world.ada)
     assert "You are on it." in page.text
@@ -63,7 +63,7 @@ def test_pressing_3_pauses_the_ladder_and_pressing_1_later_on_the_same_line_clea
 
 def test_an_acknowledgement_lapses_and_the_next_person_is_rung(world: World, agent: Agent) -> None:
     blocked = agent.clear_wall(REASON, timeout_s=3600)
-    call = world.ada.expect_call().press("3").hears("You have it for five minutes")
+    call = world.ada.expect_call("Handoff for").press("3").hears("You have it for five minutes")
     world.ada.expect_text()
     call.hang_up()
     world.advance(299)
@@ -81,9 +81,9 @@ def test_an_acknowledgement_lapses_and_the_next_person_is_rung(world: World, age
 def test_who_fell_asleep_over_it_is_rung_again_when_nobody_else_is_left(world: World) -> None:
     handoff = world.open(timeout_s=86_400)
     for person in (world.ada, world.ben):
-        person.expect_call().press("0").hears("is next. You can hang up")
+        person.expect_call("Handoff for").press("0").hears("is next. You can hang up")
         person.expect_text()
-    world.cy.expect_call().press("3").hears("You have it").hang_up()
+    world.cy.expect_call("Handoff for").press("3").hears("You have it").hang_up()
     world.cy.expect_text()
     world.advance(301)
     world.ada.expect_call(saying="Handoff for shopper").press("1").hears("Thank you")
@@ -93,7 +93,7 @@ def test_who_fell_asleep_over_it_is_rung_again_when_nobody_else_is_left(world: W
 
 def test_pressing_0_passes_it_to_the_next_person_at_once(world: World, agent: Agent) -> None:
     blocked = agent.clear_wall(REASON)
-    world.ada.expect_call().press("0").hears("Ben is next. You can hang up. Goodbye.")
+    world.ada.expect_call("Handoff for").press("0").hears("Ben is next. You can hang up. Goodbye.")
     world.ada.expect_text()
     world.ben.expect_call(saying="Handoff for shopper").press("1").hears("Thank you")
     world.ben.expect_text()
@@ -105,20 +105,20 @@ def test_pressing_0_passes_it_to_the_next_person_at_once(world: World, agent: Ag
 
 def test_who_took_it_can_still_pass_it_on(world: World) -> None:
     handoff = world.open()
-    call = world.ada.expect_call().press("3").hears("You have it")
+    call = world.ada.expect_call("Handoff for").press("3").hears("You have it")
     world.ada.expect_text()
     call.press("0").hears("Ben is next")
     assert world.show(handoff)["state"] == "escalating"
-    world.ben.expect_call().press("1").hears("Thank you")
+    world.ben.expect_call("Handoff for").press("1").hears("Thank you")
     world.ben.expect_text()
 
 
 def test_the_last_person_is_not_offered_a_next_one(world: World) -> None:
     handoff = world.open()
     for person in (world.ada, world.ben):
-        person.expect_call().press("0")
+        person.expect_call("Handoff for").press("0")
         person.expect_text()
-    call = world.cy.expect_call()
+    call = world.cy.expect_call("Handoff for")
     world.cy.expect_text()
     world.listens(call, "Press star to hear this again")
     assert "next person" not in " ".join(call.transcript)
@@ -140,7 +140,7 @@ def test_star_reads_it_from_the_start(world: World, agent: Agent) -> None:
 def test_a_key_without_a_meaning_acts_on_nothing_and_the_voice_gives_up_after_a_few(world: World) -> None:
     """A handler that ran again for each key once sent a text for each; here there is one in all."""
     handoff = world.open()
-    call = world.ada.expect_call()
+    call = world.ada.expect_call("Handoff for")
     for _ in range(3):
         call.press("7").hears("That key does nothing here")
     call.press("7").hears("I heard no key that counts") if False else call.press("7").hears("nothing is decided")
@@ -148,7 +148,7 @@ def test_a_key_without_a_meaning_acts_on_nothing_and_the_voice_gives_up_after_a_
     world.ada.expect_text()
     assert len(world.creates("Messages")) == 1
     assert world.dispositions(handoff)[0] == ("ada", "no_input")
-    world.ben.expect_call().press("1").hears("Thank you")
+    world.ben.expect_call("Handoff for").press("1").hears("Thank you")
     world.ben.expect_text()
 
 
@@ -166,7 +166,7 @@ def test_a_question_is_read_and_answered_by_link_not_by_a_digit(world: World, ag
 
 def test_a_question_can_be_refused_by_key(world: World, agent: Agent) -> None:
     asked = agent.ask("Which address should I ship to?")
-    world.ada.expect_call().press("2").hears("shopper gets the word that there is no answer")
+    world.ada.expect_call("Handoff for").press("2").hears("shopper gets the word that there is no answer")
     world.ada.expect_text()
     with pytest.raises(human.Declined):
         asked.result(10)

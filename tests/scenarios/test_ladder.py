@@ -19,7 +19,7 @@ def test_no_key_gets_a_goodbye_counts_as_no_input_and_the_next_person_is_rung(wo
     world.listens(call, "I heard no key, so nothing is decided. The link in the text still works.", at_most_s=200)
     world.advance_until(lambda: call.record()["status"] == "completed", "the voice hangs up")
     assert world.dispositions(handoff)[0] == ("ada", "no_input")
-    world.ben.expect_call().press("1").hears("Thank you")
+    world.ben.expect_call("Handoff for").press("1").hears("Thank you")
     world.ben.expect_text()
 
 
@@ -29,7 +29,7 @@ def test_hanging_up_in_the_middle_is_seen_at_once(world: World) -> None:
     world.ada.expect_text()
     world.advance(2)
     call.hang_up()
-    world.ben.expect_call().press("1").hears("Thank you")
+    world.ben.expect_call("Handoff for").press("1").hears("Thank you")
     world.ben.expect_text()
     assert world.dispositions(handoff) == [("ada", "hung_up"), ("ben", "resolved")]
 
@@ -45,7 +45,7 @@ def test_a_phone_that_can_not_be_reached_passes_it_on(
     handoff = world.open()
     world.ada.missed_call(status)
     world.ada.expect_text()
-    world.ben.expect_call().press("1").hears("Thank you")
+    world.ben.expect_call("Handoff for").press("1").hears("Thank you")
     world.ben.expect_text()
     assert world.dispositions(handoff) == [("ada", disposition), ("ben", "resolved")]
 
@@ -58,7 +58,7 @@ def test_a_phone_that_rings_in_vain_passes_it_on_after_its_ring_time(world: Worl
     assert len(world.creates()) == 1
     world.advance(2)
     call.ended("no-answer")
-    world.ben.expect_call().press("1").hears("Thank you")
+    world.ben.expect_call("Handoff for").press("1").hears("Thank you")
     world.ben.expect_text()
     assert world.dispositions(handoff) == [("ada", "no_answer"), ("ben", "resolved")]
 
@@ -67,7 +67,7 @@ def test_a_call_that_is_turned_down_passes_it_on_at_once(world: World) -> None:
     handoff = world.open()
     world.ada.let_ring().decline()
     world.ada.expect_text()
-    world.ben.expect_call().press("1").hears("Thank you")
+    world.ben.expect_call("Handoff for").press("1").hears("Thank you")
     world.ben.expect_text()
     assert world.dispositions(handoff)[0] == ("ada", "no_answer")
 
@@ -77,13 +77,13 @@ def test_a_number_that_does_not_exist_is_skipped_but_stays_on_the_list(world: Wo
     for _ in range(2):
         world.phone.faults({"rest_error": {"code": 21211, "on": "calls"}})
         handoff = world.open()
-        world.ben.expect_call().press("1").hears("Thank you")
+        world.ben.expect_call("Handoff for").press("1").hears("Thank you")
         world.ben.expect_text()
         world.ada.expect_text()
         assert world.dispositions(handoff) == [("ada", "invalid_number"), ("ben", "resolved")]
     world.open()
     world.advance(5)
-    world.ada.expect_call().press("1").hears("Thank you")
+    world.ada.expect_call("Handoff for").press("1").hears("Thank you")
     world.ada.expect_text()
 
 
@@ -98,25 +98,25 @@ def test_a_voicemail_that_records_everything_proves_nothing(world: World) -> Non
     assert call.record()["duration_s"] >= 40
     assert world.show(handoff)["state"] == "escalating"
     assert world.dispositions(handoff)[0] == ("ada", "no_input")
-    world.ben.expect_call().press("1").hears("Thank you")
+    world.ben.expect_call("Handoff for").press("1").hears("Thank you")
     world.ben.expect_text()
 
 
 def test_a_short_voicemail_proves_nothing_either(world: World) -> None:
     world.ada.behaves("voicemail", records_s=10)
     handoff = world.open()
-    world.ada.expect_call()
+    world.ada.expect_call("Handoff for")
     world.ada.expect_text()
     world.advance(10)
     assert world.dispositions(handoff)[0] == ("ada", "hung_up")
-    world.ben.expect_call().press("1").hears("Thank you")
+    world.ben.expect_call("Handoff for").press("1").hears("Thank you")
     world.ben.expect_text()
 
 
 def test_a_provider_that_says_human_or_machine_decides_nothing(world: World) -> None:
     """Verdicts of detection are wrong one time in four: `human` without a key confirms nothing."""
     handoff = world.open()
-    call = world.ada.expect_call()
+    call = world.ada.expect_call("Handoff for")
     world.ada.expect_text()
     [mine] = world.creates()
     path = mine["form"]["StatusCallback"][0].removeprefix(world.url)
@@ -126,7 +126,7 @@ def test_a_provider_that_says_human_or_machine_decides_nothing(world: World) -> 
     machine = {"CallSid": call.sid, "CallStatus": "completed", "AnsweredBy": "machine_end_beep"}
     assert world.twilio(path, machine).status_code == 204
     assert world.dispositions(handoff)[0] == ("ada", "voicemail")
-    world.ben.expect_call().press("1").hears("Thank you")
+    world.ben.expect_call("Handoff for").press("1").hears("Thank you")
     world.ben.expect_text()
 
 
@@ -181,7 +181,7 @@ def test_rounds_ring_everybody_again_and_text_nobody_twice(make_world: MakeWorld
     handoff = world.open()
     for person in (world.ada, world.ben, world.ada):
         person.let_ring().busy()
-    world.ben.expect_call().press("1").hears("Thank you")
+    world.ben.expect_call("Handoff for").press("1").hears("Thank you")
     world.ada.expect_text()
     world.ben.expect_text()
     attempts = [(one["contact"], one["round"]) for one in world.show(handoff)["attempts"] if one["call"]]
