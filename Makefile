@@ -40,7 +40,7 @@ bench: $(RUN) ## measure: wake-up, ring and store (minutes)
 	@for bench in wake ring store; do $(PYTHON) -m bench.$$bench || exit 1; done
 
 docs: $(RUN) ## renew what is generated in docs/
-	@$(PYTHON) -m handoff.states > docs/states.md
+	@$(PYTHON) -m handoff states > docs/states.md
 
 clean: ## remove .venv, caches and .handoff (the development data)
 	@rm -rf $(VENV) .handoff .pytest_cache .mypy_cache .ruff_cache build dist *.egg-info

@@ -42,6 +42,7 @@ class Round:
     refused: int
     wake: Spread
     post: Spread
+    complaint: str
     memory_kb_per_waiter: float | None = None
 
 
@@ -58,6 +59,7 @@ class Crowd:
             for one in handoffs
         ]
         self.too_early = 0
+        self.complaint = ""
 
     async def block(self, *, at_once: int = 64) -> None:
         """Connects every agent and sends its first request, `at_once` at a time."""
@@ -92,6 +94,7 @@ class Crowd:
             post=Spread.of(
                 [answer.at - (agent.posted_at or 0) for agent, answer in zip(drawn, replies, strict=True)]
             ),
+            complaint=self.complaint,
         )
 
     def close(self) -> None:
@@ -114,8 +117,9 @@ class Crowd:
 
     def _answered(self, agent: Agent, answer: Answer) -> None:
         if answer.status != 200:
-            raise ValueError(f"an agent was answered {answer.status}: {answer.body[:200]!r}")
-        if any(state in answer.body for state in _RESOLVED):
+            agent.cut_off = True
+            self.complaint = f"an agent was answered {answer.status}: {answer.body[:200]!r}"
+        elif any(state in answer.body for state in _RESOLVED):
             agent.woken_at = answer.at
             self.too_early += agent.posted_at is None
         elif agent.connection is not None:

@@ -57,6 +57,7 @@ def allow_files(count: int) -> None:
 def data_folder(given: Path | None) -> Iterator[Path]:
     """`given`, or a fresh folder that is deleted afterwards. Only on a real disk does fsync cost its due."""
     if given is not None:
+        given.mkdir(parents=True, exist_ok=True, mode=0o700)
         yield given
         return
     with tempfile.TemporaryDirectory(prefix="handoff-bench-") as folder:
@@ -66,7 +67,7 @@ def data_folder(given: Path | None) -> Iterator[Path]:
 @contextmanager
 def floor_server(data: Path) -> Iterator[int]:
     """The port of a running floor.py."""
-    port = ports.choose(None)
+    port = ports.any_port()
     log = data / "floor.log"
     command = [sys.executable, "-m", "bench.floor", "--port", str(port)]
     process = processes.spawn(command, log, cwd=system.ROOT)
@@ -81,9 +82,10 @@ def floor_server(data: Path) -> Iterator[int]:
 def web_only(data: Path, workers: int) -> Iterator[Web]:
     """Redis and web processes, answering. Nothing takes work from the outbox, so no phone rings."""
     folder = Folder.open(data)
+    promises = ports.Promises()
     started: list[subprocess.Popen[bytes]] = []
     try:
-        plan = system.plan(folder, os.environ, web_workers=workers)
+        plan = system.plan(folder, os.environ, promises, port=ports.any_port(), web_workers=workers)
         programs = {program.name: program for program in plan.programs}
         for name in ("redis", "web"):
             program = programs[name]
@@ -95,6 +97,7 @@ def web_only(data: Path, workers: int) -> Iterator[Web]:
         yield Web(plan.kept.web_port or 0, plan.redis_url, plan.kept, started[-1].pid)
     finally:
         processes.end(list(reversed(started)), grace_s=12)
+        promises.close()
         folder.close()
 
 

@@ -188,7 +188,7 @@ def _text(given: argparse.Namespace, ours: Round, floor: Round) -> str:
     rows.append(["service / floor", ratio[0], "", ratio[1], "", "", "", "", ""])
     rows.append(["bar", f"{P50_BAR:g} x", "", f"{P99_BAR:g} x", "", 0, 0, "", MEMORY_BAR_KB])
     title = f"{given.waiters:,} agents blocked, {given.resolve:,} let go by the {given.by}, {given.rate:g}/s"
-    return f"{title}\n\n{figures.table(heads, rows)}"
+    return "\n\n".join(filter(None, [title, figures.table(heads, rows), ours.complaint]))
 
 
 if __name__ == "__main__":

@@ -49,16 +49,19 @@ class Server:
 
     def __init__(self, shop: Shop) -> None:
         logging.getLogger("werkzeug").setLevel(logging.ERROR)
+        self._door = ports.listen(PORT)
+        port = self._door.getsockname()[1]
         self._server: BaseWSGIServer = make_server(
-            ports.LOOPBACK, ports.choose(PORT), create_app(shop), threaded=True
+            ports.LOOPBACK, port, create_app(shop), threaded=True, fd=self._door.fileno()
         )
-        self.url = f"http://{ports.LOOPBACK}:{self._server.server_port}/"
+        self.url = f"http://{ports.LOOPBACK}:{port}/"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def close(self) -> None:
         """Closes the shop."""
         self._server.shutdown()
         self._server.server_close()
+        self._door.close()
 
 
 def create_app(shop: Shop) -> Flask:

@@ -116,11 +116,21 @@ class Calls:
             ),
         )
 
-    def pressed(self, call_id: str, key: str) -> None:
-        """Keeps which key was pressed, for "what did they press?"."""
+    def pressed(self, call_id: str, key: str, turn: int) -> None:
+        """Keeps which key was pressed in document `turn`, for "what did they press?"; each turn counts once."""
         self._change(
             call_id,
-            lambda call: call.model_copy(update={"pressed": (call.pressed + key)[-40:], "rev": call.rev + 1}),
+            lambda call: (
+                call.model_copy(
+                    update={
+                        "pressed": (call.pressed + key)[-40:],
+                        "pressed_turn": turn,
+                        "rev": call.rev + 1,
+                    }
+                )
+                if turn > call.pressed_turn
+                else None
+            ),
         )
 
     def end(

@@ -484,28 +484,36 @@ def _callback_body(handoff: Handoff) -> str:
 def _over(handoff: Handoff, asked: Trigger, decision: Decision, rules: Rules, now: int) -> Decided | None:
     """The answer to a decision that came too late, with a line on the timeline; None when it is in time."""
     if not handoff.closed:
-        return _expired_first(handoff, asked, rules, now) if now >= handoff.deadline else None
+        return _expired_first(handoff, asked, rules, now, decision) if now >= handoff.deadline else None
     outcome = lost(asked, handoff)
     if handoff.late_answers >= MAX_LATE_ANSWERS:
         return Decided(outcome)
     draft = _Draft(handoff, now)
-    draft.set(late_answers=handoff.late_answers + 1)
+    _note_late(draft, asked, decision)
+    return Decided(outcome, draft.change())
+
+
+def _expired_first(
+    handoff: Handoff, asked: Trigger, rules: Rules, now: int, decision: Decision | None = None
+) -> Decided:
+    """The deadline has passed and the clock has not said so yet: say it now, and refuse what was asked."""
+    draft = _Draft(handoff, now)
+    _close(draft, Trigger.EXPIRE, CloseReason.NOBODY, rules, by=CLOCK)
+    if decision is not None:
+        _note_late(draft, asked, decision)
+    return Decided(lost(asked, draft.handoff), draft.change())
+
+
+def _note_late(draft: _Draft, asked: Trigger, decision: Decision) -> None:
+    draft.set(late_answers=draft.handoff.late_answers + 1)
     draft.note(
         EventType.LATE_ANSWER_REFUSED,
         decision.by,
         decision.proof,
         asked=asked,
         channel=decision.channel,
-        standing=handoff.state,
+        standing=draft.handoff.state,
     )
-    return Decided(outcome, draft.change())
-
-
-def _expired_first(handoff: Handoff, asked: Trigger, rules: Rules, now: int) -> Decided:
-    """The deadline has passed and the clock has not said so yet: say it now, and refuse what was asked."""
-    draft = _Draft(handoff, now)
-    _close(draft, Trigger.EXPIRE, CloseReason.NOBODY, rules, by=CLOCK)
-    return Decided(lost(asked, draft.handoff), draft.change())
 
 
 def _checked_result(handoff: Handoff, result: Result | None) -> Result:

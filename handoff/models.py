@@ -240,6 +240,7 @@ class Call(Record):
     last_seq: int = -1  # Twilio's SequenceNumber of the newest status callback applied
     heard_all: bool = False  # the voice came to its goodbye without a key
     pressed: str = ""  # every key that counted, in order, for "what did they press?"
+    pressed_turn: int = 0  # the document in which the newest of them was pressed
 
 
 class ApiKey(Record):

@@ -2,15 +2,16 @@
 
 A waiter costs neither a thread nor a connection. The reader follows the stream of wake-ups on a
 connection of its own, from a cursor, so that a broken connection loses nothing, and reads what changed
-once for all whom it wakes. After every break, and after falling behind the stream's end, every waiter reads
+once for all whom it wakes; what this process commits itself wakes its own waiters at once. After every break, and after falling behind the stream's end, every waiter reads
 the stored state again (field case: a silent reconnect that dropped what was published meanwhile). The
-answer itself is always read from the store, after the change. Under gunicorn's gevent worker `threading` is
+answer is always what was committed. Under gunicorn's gevent worker `threading` is
 gevent's: waiting threads are greenlets.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -61,6 +62,7 @@ class Waiting:
         self._count = 0
         self._reader: threading.Thread | None = None
         self._lock = threading.Lock()
+        store.on_commit(self._committed)
 
     @property
     def full(self) -> bool:
@@ -112,6 +114,16 @@ class Waiting:
             except ConnectionBroken as broken:
                 log.warning("wake_reader_lost_redis", why=str(broken))
                 threading.Event().wait(0.05)
+
+    def _committed(self, handoff: Handoff) -> None:
+        """This process itself made the change: its own waiters need no way round through the stream."""
+        waiters = tuple(self._waiters.get(handoff.id, ()))
+        for waiter in waiters:
+            if handoff.closed or not waiter.closed_only:
+                waiter.wake(handoff)
+        if waiters:
+            # What follows the commit takes longer than answering: let the agents go first.
+            time.sleep(0)
 
     def _deliver(self, wakes: WakeReader, changes: Sequence[Wake]) -> None:
         """Wakes whom these changes concern, with one reading of the store for all of them."""

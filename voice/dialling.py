@@ -209,6 +209,8 @@ def _hang_up(phone: Phone, call_id: str) -> bool:
             phone.gateway.redirect(call.provider_id, phone.settings.public_url + urls.settled(call.id))
         else:
             phone.gateway.hang_up(call.provider_id)
+            # Ended here and now: a call that was still in the provider's queue gets no callback.
+            phone.calls.end(call.id, Disposition.WITHDRAWN)
     except Permanent as error:
         log.warning("hang_up_refused", code=error.code, why=str(error))
         return True

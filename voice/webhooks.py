@@ -105,7 +105,7 @@ def key(call_id: str, attempt_id: str) -> Response:
         return _twiml(_once_more(call, handoff, attempt, action, turn, silent))
     assert action is not None
     outcome = _act(services, call, handoff, attempt, action, f"key-{attempt.id}-{turn}-{digits}")
-    services.calls.pressed(call_id, digits)
+    services.calls.pressed(call_id, digits, turn)
     fresh = services.handoffs.get(handoff.id)
     return _twiml(
         scripts.after(
@@ -193,7 +193,8 @@ def broken(error: Exception) -> Response:
     retry = request.args.get("retry", 0, type=int) + 1
     if isinstance(error, redis.RedisError | HandoffError):
         # Twilio does not send Digits again after a Redirect, so the key rides along.
-        args = request.args.to_dict() | {"retry": str(retry), "key": request.form.get("Digits", "")}
+        pressed = request.form.get("Digits") or request.args.get("key", "")
+        args = request.args.to_dict() | {"retry": str(retry), "key": pressed}
         return _twiml(scripts.one_moment(f"{request.path}?{urlencode(args)}", retry))
     return _twiml(scripts.apology())
 
@@ -236,7 +237,8 @@ def _once_more(
     """`*` reads it from the start; a key without a meaning says so. Both count as turns of the call."""
     if action is Action.REPEAT and turn <= MOST_TURNS:
         return _menu(call, handoff, attempt, turn=turn + 1, silent=1)
-    if turn > MOST_TURNS:
+    if turn > MOST_TURNS or silent > scripts.LAST_TURN:
+        _services().calls.heard_everything(call.id)
         return scripts.goodbye_no_input(text_sent=_text_sent(handoff, attempt))
     return scripts.unknown_key(
         handoff,

@@ -43,9 +43,10 @@ class Kept:
 class Folder:
     """An opened data folder. `open` locks it; the lock ends with the last process that inherited `lock`."""
 
-    def __init__(self, path: Path, lock: int) -> None:
+    def __init__(self, path: Path, owner: int, lock: int) -> None:
         self.path = path
         self.lock = lock
+        self._owner = owner
 
     @classmethod
     def open(cls, path: Path, *, patience_s: float = 8) -> Folder:
@@ -54,27 +55,35 @@ class Folder:
         A running system refuses at once. When only its processes are left (it was killed a moment ago and
         they are still ending), waits up to `patience_s` for them: two Redis must never write one file.
         """
-        try:
-            path.mkdir(parents=True, exist_ok=True, mode=0o700)
-            lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as error:
-            raise FolderUnusable(f"can't use the data folder {path}: {error.strerror}") from None
+        # Two locks: `owner` is the supervisor's alone, so that it ends with it; `lock` its processes inherit.
+        owner = _open(path, "owner")
+        if not _try_lock(owner):
+            who = os.pread(owner, 20, 0).decode()
+            os.close(owner)
+            raise FolderInUse(
+                f"another `handoff dev` (process {who}) works on {path}: "
+                "stop it, or give this one a folder of its own with --data"
+            )
+        lock = _open(path, "lock")
         deadline = time.monotonic() + patience_s
         while not _try_lock(lock):
-            owner = _owner(lock)
-            if owner is not None or time.monotonic() > deadline:
+            if time.monotonic() > deadline:
                 os.close(lock)
-                raise FolderInUse(_who_uses(path, owner))
+                os.close(owner)
+                pids = path / "pids.json"
+                raise FolderInUse(
+                    f"processes of an earlier run still work on {path}: end those that {pids} names"
+                )
             time.sleep(_POLL_S)
-        os.ftruncate(lock, 0)
-        os.pwrite(lock, str(os.getpid()).encode(), 0)
+        os.ftruncate(owner, 0)
+        os.pwrite(owner, str(os.getpid()).encode(), 0)
         (path / "logs").mkdir(exist_ok=True)
-        return cls(path, lock)
+        return cls(path, owner, lock)
 
     def close(self) -> None:
         """Gives the folder back; processes that inherited the lock keep it until they end."""
-        os.ftruncate(self.lock, 0)
         os.close(self.lock)
+        os.close(self._owner)
 
     def log(self, name: str) -> Path:
         """The log of one process; what the run before wrote is in `NAME.log.1`."""
@@ -116,33 +125,20 @@ def _made_up() -> Kept:
     )
 
 
+def _open(folder: Path, name: str) -> int:
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return os.open(folder / name, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise FolderUnusable(f"can't use the data folder {folder}: {error.strerror}") from None
+
+
 def _try_lock(lock: int) -> bool:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
-
-
-def _owner(lock: int) -> int | None:
-    """The supervisor that locked the folder, None when it is gone."""
-    try:
-        owner = int(os.pread(lock, 20, 0))
-        os.kill(owner, 0)
-    except (ValueError, ProcessLookupError):
-        return None
-    except PermissionError:
-        pass  # it runs, as somebody else
-    return owner
-
-
-def _who_uses(path: Path, owner: int | None) -> str:
-    if owner is not None:
-        return (
-            f"another `handoff dev` (process {owner}) works on {path}: "
-            "stop it, or give this one a folder of its own with --data"
-        )
-    return f"processes of an earlier run still work on {path}: end those that {path / 'pids.json'} names"
 
 
 def _write(file: Path, content: Mapping[str, object]) -> None:

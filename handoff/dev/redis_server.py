@@ -60,7 +60,7 @@ def start(data: Path, port: int | None = None) -> RunningRedis:
     should (see processes.tethered).
     """
     data.mkdir(parents=True, exist_ok=True, mode=0o700)
-    port = ports.choose(None) if port is None else port
+    port = ports.any_port() if port is None else port
     log = data / "redis.log"
     process = processes.spawn(command(find_program(), data, port), log)
     try:

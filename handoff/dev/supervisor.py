@@ -15,6 +15,7 @@ from pathlib import Path
 
 from handoff.dev import health, redis_server, system, telling
 from handoff.dev.folder import Folder, FolderInUse, FolderUnusable
+from handoff.dev.ports import Promises
 from handoff.dev.signals import Wakeups
 from handoff.dev.system import System
 from handoff.dev.tending import Tender
@@ -41,10 +42,16 @@ def run(
     except (FolderInUse, FolderUnusable) as error:
         telling.complain(str(error))
         return 1
+    promises = Promises()
     try:
         folder.set_old_logs_aside()
         plan = system.plan(
-            folder, os.environ, port=port, devphone_port=devphone_port, web_workers=web_workers
+            folder,
+            os.environ,
+            promises,
+            port=port,
+            devphone_port=devphone_port,
+            web_workers=web_workers,
         )
         with Wakeups() as wakeups:
             return Running(plan, folder, wakeups, json_output=json_output).until_stopped()
@@ -52,6 +59,7 @@ def run(
         telling.complain(str(error))
         return 1
     finally:
+        promises.close()
         folder.close()
 
 
@@ -88,6 +96,8 @@ class Running:
 
     def _started(self) -> bool:
         """Whether everything answers. False: a stop was asked, or (with JSON) the time is up and was told."""
+        if not self._json:
+            telling.say("Starting Redis, the dev phone, web, worker and clock ...\n")
         self._tender.start("redis")
         if not self._answers(self._redis_answers):
             return False

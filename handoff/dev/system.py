@@ -13,6 +13,7 @@ from pathlib import Path
 import handoff
 from handoff.dev import ports, redis_server
 from handoff.dev.folder import Folder, Kept
+from handoff.dev.ports import Promises
 
 ROOT = Path(handoff.__file__).resolve().parents[1]
 
@@ -56,6 +57,7 @@ class System:
 def plan(
     folder: Folder,
     environ: Mapping[str, str],
+    promises: Promises,
     *,
     port: int | None = None,
     devphone_port: int | None = None,
@@ -65,7 +67,7 @@ def plan(
 
     Raises redis_server.NoServer, folder.FolderUnusable, or OSError when no port is free.
     """
-    kept = _with_ports(folder.kept(), port, devphone_port)
+    kept = _with_ports(folder.kept(), promises, port, devphone_port)
     redis_data = folder.path / "redis"
     redis_data.mkdir(exist_ok=True, mode=0o700)
     redis = redis_server.command(redis_server.find_program(), redis_data, kept.redis_port or 0)
@@ -90,11 +92,13 @@ def plan(
     )
 
 
-def _with_ports(kept: Kept, port: int | None, devphone_port: int | None) -> Kept:
-    web = ports.choose(port or kept.web_port or WEB_PORT)
-    devphone = ports.choose(devphone_port or kept.devphone_port or DEVPHONE_PORT, but={web})
-    redis = ports.choose(kept.redis_port, but={web, devphone})
-    return replace(kept, web_port=web, devphone_port=devphone, redis_port=redis)
+def _with_ports(kept: Kept, promises: Promises, port: int | None, devphone_port: int | None) -> Kept:
+    return replace(
+        kept,
+        web_port=promises.get(port or kept.web_port or WEB_PORT),
+        devphone_port=promises.get(devphone_port or kept.devphone_port or DEVPHONE_PORT),
+        redis_port=promises.get(kept.redis_port),
+    )
 
 
 def _without_accounts(environ: Mapping[str, str]) -> dict[str, str]:

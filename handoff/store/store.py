@@ -8,7 +8,7 @@ make sense is not decided here. All moments are milliseconds since 1970, UTC.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from handoff.effects import Effect
 from handoff.models import ApiKey, Call, Event, Handoff
 from handoff.moments import DAY
 from handoff.outcomes import Outcome
-from handoff.states import State
+from handoff.states import CLOSED, State
 from handoff.store.connection import WAKE_BLOCK_MS, ConnectionBroken, Connections
 from handoff.store.keyspace import Keyspace
 from handoff.store.plan import FIRST_LEASE_MS, drop_effects, index_name, write
@@ -145,6 +145,7 @@ class Store:
         self._commit = self._redis.register_script((_LUA / "commit.lua").read_text())
         self._claim = self._redis.register_script((_LUA / "claim.lua").read_text())
         self._begin = self._redis.register_script((_LUA / "begin.lua").read_text())
+        self._listeners: list[Callable[[Handoff], None]] = []
         self._through = self._redis.register_script((_LUA / "through.lua").read_text())
 
     # Reading
@@ -152,6 +153,11 @@ class Store:
     def read(self, handoff_id: str) -> Handoff | None:
         """The handoff, or None."""
         return _handoff(self._redis.hget(self.keys.handoff(handoff_id), "doc"))
+
+    def is_closed(self, handoff_id: str) -> bool:
+        """Whether the handoff is closed or gone. Costs less than reading it."""
+        state = self._redis.hget(self.keys.handoff(handoff_id), "state")
+        return state is None or State(state) in CLOSED
 
     def read_for(self, handoff_id: str, command_id: str) -> tuple[Handoff | None, Outcome | None]:
         """The handoff, and the outcome this command already had, if it was carried out before."""
@@ -197,12 +203,19 @@ class Store:
 
     # Committing
 
+    def on_commit(self, listener: Callable[[Handoff], None]) -> None:
+        """From now on `listener` gets every handoff that this process changes, once it is committed."""
+        self._listeners.append(listener)
+
     def commit(self, plan: Plan, now: int) -> Done | Again | Stale:
         """Keeps everything in `plan`, or nothing. See Done, Again and Stale."""
         tx = Transaction(self.keys)
         write(tx, self.keys, plan, now)
         answer = self._commit(keys=tx.keys, args=tx.args())
         if answer[0] == "done":
+            for change in plan.changes:
+                for listener in self._listeners:
+                    listener(change.handoff)
             return Done()
         plan.dispatched.clear()
         return Again(Outcome.model_validate_json(answer[1])) if answer[0] == "again" else Stale()

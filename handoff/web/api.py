@@ -35,7 +35,7 @@ MOST_PER_PAGE = 200
 @bp.post("/handoffs")
 @spec.validate(
     json=OpenRequest,
-    resp=answers(_201=HandoffView, _200=HandoffView, _400=None, _401=None, _409=None, _413=None, _422=None),
+    resp=answers(_201=HandoffView, _200=HandoffView, _403=None, _409=None, _410=None),
     skip_validation=True,
     tags=["handoffs"],
 )
@@ -140,7 +140,7 @@ def cancel(handoff_id: str) -> Response:
 @bp.post("/handoffs/<handoff_id>/observation")
 @spec.validate(
     json=EmptyRequest,
-    resp=answers(_200=HandoffView, _401=None, _404=None, _409=None, _410=None, _422=None),
+    resp=answers(_200=HandoffView, _401=None, _403=None, _404=None, _409=None, _410=None, _422=None),
     skip_validation=True,
     tags=["handoffs"],
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from copy import deepcopy
+from http import HTTPStatus
 from typing import Any
 
 from flask import Blueprint, Flask, Response, current_app, jsonify, render_template
@@ -35,6 +36,9 @@ spec = SpecTree(
     naming_strategy=lambda model: model.__name__,
     nested_naming_strategy=lambda _, child: child,
 )
+
+#: What every call of the API may answer, and what every call with a body may; the views name the rest.
+ANYWHERE, WITH_BODY = (401, 422, 503), (400, 413)
 
 #: Every POST may carry one: what it means stands beside the call.
 IDEMPOTENCY_KEY = {
@@ -77,6 +81,8 @@ def _finished(document: dict[str, Any]) -> dict[str, Any]:
     """What spectree can't say: errors are problem documents, POSTs take a key, a timeline can be a stream."""
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
+            for status in (*ANYWHERE, *WITH_BODY) if method == "post" else ANYWHERE:
+                operation["responses"].setdefault(str(status), _problem(status))
             for code, answer in operation["responses"].items():
                 content = answer.get("content", {})
                 if int(code) >= 400 and "application/json" in content:
@@ -87,6 +93,11 @@ def _finished(document: dict[str, Any]) -> dict[str, Any]:
                 operation["responses"]["200"]["content"]["text/event-stream"] = {"schema": {"type": "string"}}
                 operation["responses"]["204"] = {"description": "As a stream: nothing is left to say."}
     return document
+
+
+def _problem(status: int) -> dict[str, Any]:
+    schema = {"$ref": "#/components/schemas/Problem"}
+    return {"description": HTTPStatus(status).phrase, "content": {"application/json": {"schema": schema}}}
 
 
 def _ticks(text: str) -> Markup:

@@ -68,7 +68,10 @@ def read_list_query(args: MultiDict[str, str]) -> ListQuery:
 
 
 def until_closed(services: Services, handoff: Handoff, wait_s: float) -> tuple[Handoff, bool]:
-    """The handoff when it closes, or as it is when the wait is over; True when there was no room to wait."""
+    """The handoff when it closes, or as it is when the wait is over; True when there was no room to wait.
+
+    Raises NotFound when it was deleted meanwhile.
+    """
     if services.waiting.full:
         return handoff, True
     if handoff.if_agent_gone == "cancel":
@@ -76,15 +79,18 @@ def until_closed(services: Services, handoff: Handoff, wait_s: float) -> tuple[H
         due = services.clock() + round(wait_s * SECOND) + gone_ms
         services.store.keep_waiting(timer_id(EffectKind.AGENT_GONE, handoff.id), due)
     ends = time.monotonic() + wait_s
-    with services.waiting.register(handoff.id, closed_only=True) as waiter:
-        # Read after subscribing: whatever happens from here on also wakes this waiter.
-        handoff = services.store.read(handoff.id) or handoff
-        while not (handoff.closed or services.waiting.stopping):
+    handoff_id = handoff.id
+    # A parsed record is 7 kB; while it waits, a request holds none.
+    del handoff
+    with services.waiting.register(handoff_id, closed_only=True) as waiter:
+        # Asked after subscribing: whatever happens from here on also wakes this waiter.
+        while not (services.waiting.stopping or services.store.is_closed(handoff_id)):
             left = ends - time.monotonic()
             if left <= 0 or not waiter.wait(left):
                 break
-            handoff = waiter.take_news() or services.store.read(handoff.id) or handoff
-    return handoff, False
+            if news := waiter.take_news():
+                return news, False
+    return services.handoffs.get(handoff_id), False
 
 
 def event_stream(services: Services, handoff: Handoff, after: int) -> Response:

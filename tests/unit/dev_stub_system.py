@@ -14,6 +14,7 @@ from pathlib import Path
 
 from handoff.dev import system
 from handoff.dev.folder import Folder
+from handoff.dev.ports import Promises
 from handoff.dev.signals import Wakeups
 from handoff.dev.supervisor import Running
 
@@ -38,7 +39,7 @@ def main() -> int:
     chosen = options.parse_args()
 
     folder = Folder.open(chosen.folder)
-    plan = system.plan(folder, os.environ)
+    plan = system.plan(folder, os.environ, Promises())
     code = {
         "web": (chosen.web, str(plan.kept.web_port)),
         "devphone": (SAYS_YES, str(plan.kept.devphone_port)),

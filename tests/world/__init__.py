@@ -8,7 +8,7 @@ from .faulty import Cutter, Fails, Killed
 from .people import Agent, Operator, Page
 from .processes import Hands, Web
 from .waits import until
-from .world import ACCOUNT, ADA, AGENT_KEY, BEN, CY, OURS, REASON, TOKEN, Opened, World
+from .world import ACCOUNT, ADA, AGENT_KEY, BEN, CY, OURS, REASON, TOKEN, Opened, World, in_parallel, path_of
 
 __all__ = [
     "ACCOUNT",
@@ -29,5 +29,7 @@ __all__ = [
     "Page",
     "Web",
     "World",
+    "in_parallel",
+    "path_of",
     "until",
 ]

@@ -129,9 +129,13 @@ class Hands:
             waiting = sum(pipe.execute())
         return not waiting and not self._worker.busy
 
-    def stop(self) -> None:
-        """Finishes the job at hand and ends."""
+    def ask_to_stop(self) -> None:
+        """It ends after its next job, which `stop` sees to."""
         self._worker.stop_asked = True
+
+    def stop(self) -> None:
+        """Finishes the job at hand and ends. Ask every worker first: the nudge may come to any of them."""
+        self.ask_to_stop()
         if self._thread.is_alive():
             # It blocks until a job comes, so one comes that does nothing.
             self._queue.enqueue_call("workers.jobs.beat", args=("",), result_ttl=0)

@@ -1,0 +1,62 @@
+"""One running system for all chaos tests; a test that breaks a system for good makes its own.
+
+Each test begins with nothing to be done, and has to end so: ends_well() is asked after every test.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from .system import System
+
+
+class StartSystem(Protocol):
+    """Starts one more system, with a data folder of its own."""
+
+    def __call__(self, name: str, *options: str, **settings: str) -> System: ...
+
+
+@pytest.fixture(scope="session")
+def _proc() -> None:
+    if sys.platform != "linux":
+        pytest.skip("looks for processes in /proc")
+
+
+@pytest.fixture(scope="session")
+def running_system(tmp_path_factory: pytest.TempPathFactory, _proc: None) -> Iterator[System]:
+    """The system that most tests share: two web processes, a phone that is quick, rings of 10 seconds."""
+    folder = tmp_path_factory.mktemp("chaos") / "data"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NO_PROXY", "127.0.0.1")  # a proxy meant for the outside has no part in this
+        system = System(folder, "--web-workers", "2", HANDOFF_RING_SECONDS="10")
+        yield system
+        system.stop()
+
+
+@pytest.fixture
+def system(running_system: System) -> Iterator[System]:
+    """The shared system, at rest before and after."""
+    running_system.begins()
+    yield running_system
+    running_system.ends_well()
+
+
+@pytest.fixture
+def start_system(tmp_path: Path, _proc: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[StartSystem]:
+    """Starts systems for one test alone; whatever is left of them is stopped after it."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    started: list[System] = []
+
+    def start(name: str, *options: str, **settings: str) -> System:
+        started.append(System(tmp_path / name, *options, **settings))
+        return started[-1]
+
+    yield start
+    for one in started:
+        if one.supervisor.poll() is None:
+            one.stop()

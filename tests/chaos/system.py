@@ -1,0 +1,226 @@
+"""A whole development system, `handoff dev`, handled from outside: addresses, processes, what the phone saw.
+
+Nothing here reaches into the service but `outbox` and `waiting_jobs`, which look at its Redis. What a story
+does with a system is in the tests; the fixtures are in conftest.py.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import uuid
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import redis
+
+from devphone.testing import DevPhone, PhoneNumber
+from handoff.dev.health import problem
+from handoff.effects import Effect, EffectKind
+from handoff.store.keyspace import Keyspace
+
+from ..world import Agent, until
+
+ROOT = Path(__file__).resolve().parents[2]
+ADA, BEN = "+12125550123", "+12125550124"
+
+#: How long anything may take that is not a rule of the service: this machine may be busy with other things.
+PATIENCE_S = 30.0
+#: Longer than a worker may take for one effect: by then another one takes over what a killed one left.
+EVERY_LEASE_S = 75.0
+#: What an agent may be owed later. Everything else in the outbox is due now, and should soon be done.
+_LATER = {EffectKind.PURGE, EffectKind.DEADLINE, EffectKind.LAPSE, EffectKind.AGENT_GONE}
+
+
+class System:
+    """`python -m handoff dev --json` in a process of its own. `line` is what it printed."""
+
+    def __init__(self, data: Path, *options: str, **settings: str) -> None:
+        """Starts it on this data folder; returns when everything answers, which it says in its one line."""
+        self.data = data
+        self.mark = uuid.uuid4().hex
+        ours = ("HANDOFF_", "TWILIO_", "DEVPHONE_")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+        with data.with_name(data.name + ".log").open("wb") as log:
+            self.supervisor = subprocess.Popen(
+                [sys.executable, "-m", "handoff", "dev", "--json", "--data", str(data), *options],
+                cwd=ROOT,
+                env={**kept, "HANDOFF_CHAOS_MARK": self.mark, **settings},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                start_new_session=True,
+            )
+        assert self.supervisor.stdout is not None
+        told = self.supervisor.stdout.readline()
+        assert told, f"it did not start: {Path(log.name).read_text()}"
+        self.line: dict[str, Any] = json.loads(told)
+        self.url, self.api_key = str(self.line["url"]), str(self.line["api_key"])
+        self.phone = DevPhone(self.line["devphone_url"], PATIENCE_S)
+        self.redis: Any = redis.Redis.from_url(self.line["redis_url"], decode_responses=True)
+        self.keys = Keyspace("handoff")
+        self.http = self._http(self.line["operator_key"])
+        self.as_agent = self._http(self.api_key)
+        self._agents: list[Agent] = []
+        self._seen_before = 0
+
+    # Who takes part
+
+    def agent(self) -> Agent:
+        """A new program with the SDK."""
+        self._agents.append(Agent(self.url, self.api_key))
+        return self._agents[-1]
+
+    @property
+    def ada(self) -> PhoneNumber:
+        """Who is rung first."""
+        return self.phone.number(ADA)
+
+    @property
+    def ben(self) -> PhoneNumber:
+        """Who is rung next."""
+        return self.phone.number(BEN)
+
+    def open(self, reason: str, **more: Any) -> str:
+        """Opens a handoff by one HTTP request, as an agent that does not wait for it; gives its id."""
+        response = self.as_agent.post("/v1/handoffs", json={"kind": "clear", "reason": reason, **more})
+        assert response.status_code == 201, response.text
+        return str(response.json()["id"])
+
+    def handoff(self, handoff_id: str) -> dict[str, Any]:
+        """The handoff as the API shows it."""
+        response = self.http.get(f"/v1/handoffs/{handoff_id}")
+        assert response.status_code == 200, response.text
+        return dict(response.json())
+
+    def events(self, handoff_id: str) -> list[dict[str, Any]]:
+        """Its timeline."""
+        return list(self.http.get(f"/v1/handoffs/{handoff_id}/events").json()["events"])
+
+    # Processes
+
+    def pids(self) -> dict[str, int]:
+        """Who runs now, as the supervisor says."""
+        return dict(json.loads((self.data / "pids.json").read_text()))
+
+    def web_workers(self) -> list[int]:
+        """The processes that answer requests, below the one that is called `web`."""
+        return children(self.pids()["web"])
+
+    def members(self, who: str) -> list[int]:
+        """The processes behind one name: `web` is the master alone, `web workers` all that it started."""
+        return self.web_workers() if who == "web workers" else [self.pids()[who]]
+
+    def kill(self, *names: str) -> None:
+        """SIGKILL for each, at the same moment, as far as one can."""
+        for pid in [pid for name in names for pid in self.members(name)]:
+            os.kill(pid, signal.SIGKILL)
+
+    def kill_and_await(self, *names: str) -> None:
+        """Kills them, and returns when the supervisor has started them again and the service answers."""
+        before, webs = self.pids(), self.web_workers()
+        self.kill(*names)
+        self.restarted(before, webs, *names)
+
+    def restarted(self, before: dict[str, int], webs: list[int], *names: str) -> None:
+        """Returns when each of these runs under another id than `before`, and requests are answered."""
+
+        def back() -> bool:
+            now = self.pids()
+            fresh = all(now[name] != before[name] and alive(now[name]) for name in names if name in before)
+            web_is_new = "web" in names or "web workers" in names
+            return fresh and not (web_is_new and any(map(alive, webs)))
+
+        until(back, PATIENCE_S, f"the supervisor to start {', '.join(names)} again")
+        until(lambda: not problem(f"{self.url}/readyz"), PATIENCE_S, "the service to be ready again")
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """Ends it, with that signal for the supervisor."""
+        for agent in self._agents:
+            agent.dies()
+        for connection in (self.phone, self.redis, self.http, self.as_agent):
+            connection.close()
+        self.supervisor.send_signal(number)
+        self.supervisor.communicate(timeout=PATIENCE_S)
+
+    def left_running(self) -> list[str]:
+        """The command lines of processes that carry this system's mark and still run."""
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                if self.mark.encode() in (process / "environ").read_bytes() and alive(int(process.name)):
+                    found.append((process / "cmdline").read_text().replace("\0", " "))
+            except OSError:
+                continue  # it ended while we looked, or it is not ours
+        return found
+
+    def ports(self) -> list[int]:
+        """The ports it listens on."""
+        addresses = (self.url, self.line["devphone_url"], self.line["redis_url"])
+        return [port for address in addresses if (port := urlsplit(address).port)]
+
+    # What came of it
+
+    def begins(self) -> None:
+        """A test begins: what the provider was asked before is not its business."""
+        self._seen_before = len(self.phone.requests())
+
+    def creates(self, kind: str = "Calls") -> list[dict[str, Any]]:
+        """What the provider was asked to create since the test began: `Calls` or `Messages`."""
+        return [
+            one
+            for one in self.phone.requests()[self._seen_before :]
+            if one["method"] == "POST" and one["path"].endswith(f"/{kind}.json")
+        ]
+
+    def outbox(self) -> list[Effect]:
+        """What the service still has to do, apart from what is due only later."""
+        rows = map(Effect.model_validate_json, self.redis.hvals(self.keys.effects))
+        return [row for row in rows if row.kind not in _LATER]
+
+    def waiting_jobs(self) -> list[str]:
+        """The ids of jobs that no worker has taken yet, without the signs of life."""
+        jobs = self.redis.lrange("rq:queue:handoff-handoff", 0, -1)
+        return [job for job in jobs if not job.startswith("beat-")]
+
+    def ends_well(self) -> None:
+        """Nothing is left to do, nobody was rung or texted twice for one reason, or without being expected."""
+        until(lambda: not self.outbox(), EVERY_LEASE_S, f"the outbox to be empty; it has {self.outbox()}")
+        self.phone.settle()
+        for kind, name in (("Calls", "Url"), ("Messages", "StatusCallback")):
+            urls = Counter(one["form"][name][0] for one in self.creates(kind))
+            twice = [url for url, times in urls.items() if times > 1]
+            assert not twice, f"{kind} were created more than once: {twice}"
+        state = self.phone.state()
+        surprises = [
+            f"{kind[:-1]} to …{one['to'][-4:]}, {one['status']}"
+            for kind in ("calls", "messages")
+            for one in state[kind]
+            if not self.phone.expected(one["sid"])
+        ]
+        assert not surprises, f"nobody expected: {surprises}"
+        assert not self.redis.hgetall(self.keys.lines), "a line is held by a call that is over"
+
+    def _http(self, key: str) -> httpx2.Client:
+        headers = {"Authorization": f"Bearer {key}"}
+        return httpx2.Client(base_url=self.url, headers=headers, timeout=PATIENCE_S, trust_env=False)
+
+
+def alive(pid: int) -> bool:
+    """Whether the process runs; a zombie that waits for its parent does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def children(pid: int) -> list[int]:
+    """The processes that this one started and that still run."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]

@@ -1,0 +1,81 @@
+"""Processes are killed while a call is being placed: the provider is asked once, and the story goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from ..world import until
+from .system import PATIENCE_S, System
+
+pytestmark = [pytest.mark.chaos, pytest.mark.timeout(150)]
+
+#: How long the provider keeps the answer to a create back: time to be killed in.
+IN_THE_AIR_S = 2.0
+
+
+@pytest.mark.parametrize("victim", ["web", "web workers", "worker", "clock", "redis"])
+def test_a_create_that_hangs_in_the_air_is_made_once_whoever_is_killed(system: System, victim: str) -> None:
+    system.phone.faults({"delay_201_s": {"seconds": IN_THE_AIR_S}})
+    waiting = system.agent().clear_wall(f"A cookie wall is in the way of {victim}")
+    until(system.creates, PATIENCE_S, "the provider to be asked for a call")
+    assert system.phone.state()["calls"][-1]["status"] == "queued"
+
+    system.kill_and_await(victim)
+
+    call = system.ada.let_ring()
+    system.ada.expect_text()
+    call.answer().hears("Handoff for dev").press("1").hears("Thank you").hang_up()
+    assert waiting.result(PATIENCE_S).by.name == "Ada"
+    assert len(system.creates()) == 1
+
+
+def test_a_worker_killed_in_the_middle_of_a_create_leaves_the_call_to_its_callback(system: System) -> None:
+    system.phone.faults({"delay_201_s": {"seconds": IN_THE_AIR_S}})
+    handoff = system.open("A login page")
+    until(system.creates, PATIENCE_S, "the provider to be asked for a call")
+    system.kill("worker")
+
+    call = system.ada.let_ring()
+    until(
+        lambda: "call_ringing" in [event["type"] for event in system.events(handoff)],
+        PATIENCE_S,
+        "the callback to say which call it is",
+    )
+    system.ada.expect_text()
+    call.decline()
+    call = system.ben.let_ring()
+    system.ben.expect_text()
+    call.answer().hears("Handoff for dev").press("1").hears("Thank you").hang_up()
+    dispositions = [one["disposition"] for one in system.handoff(handoff)["attempts"] if one["channel"] == "call"]
+    assert dispositions == ["no_answer", "resolved"]
+    assert len(system.creates()) == 2
+
+
+def test_a_worker_killed_just_after_it_took_a_job_loses_nothing(system: System) -> None:
+    """A stopped worker still waits at the queue: it is handed the job, and dies before it does anything."""
+    worker = system.pids()["worker"]
+    os.kill(worker, signal.SIGSTOP)
+    waiting = system.agent().clear_wall("A checkbox")
+    until(lambda: system.redis.lrange("rq:queue:handoff-handoff:intermediate", 0, -1), PATIENCE_S, "taken")
+    system.kill_and_await("worker")
+    call = system.ada.let_ring()
+    system.ada.expect_text()
+    call.answer().hears("Handoff for dev").press("1").hears("Thank you").hang_up()
+    assert waiting.result(PATIENCE_S).by.name == "Ada"
+    assert len(system.creates()) == 1
+
+
+def test_a_web_process_killed_before_anybody_heard_of_its_handoff_is_made_good(system: System) -> None:
+    worker = system.pids()["worker"]
+    os.kill(worker, signal.SIGSTOP)
+    handoff = system.open("A second factor")
+    system.kill_and_await("web")
+    os.kill(worker, signal.SIGCONT)
+    call = system.ada.let_ring()
+    system.ada.expect_text()
+    call.answer().hears("Handoff for dev").press("1").hears("Thank you").hang_up()
+    assert system.handoff(handoff)["state"] == "resolved"
+    assert len(system.creates()) == 1
