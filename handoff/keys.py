@@ -1,4 +1,4 @@
-"""API keys: how they are made, kept and recognised. Who may do what with one is web/auth.py's business.
+"""API keys: how they are made, kept and recognised. Who may do what with one is web/context.py's business.
 
 A key is `hk_` and 40 letters and digits (238 bits). Only its SHA-256 is kept: a key with that much
 randomness needs no slow hash.

@@ -2,10 +2,10 @@
 
 A waiter costs neither a thread nor a connection. The reader follows the stream of wake-ups on a
 connection of its own, from a cursor, so that a broken connection loses nothing, and reads what changed
-once for all whom it wakes; what this process commits itself wakes its own waiters at once. After every break, and after falling behind the stream's end, every waiter reads
-the stored state again (field case: a silent reconnect that dropped what was published meanwhile). The
-answer is always what was committed. Under gunicorn's gevent worker `threading` is
-gevent's: waiting threads are greenlets.
+once for all whom it wakes; what this process commits itself wakes its own waiters at once. After every
+break, and after falling behind the stream's end, every waiter reads the stored state again (field case: a
+silent reconnect that dropped what was published meanwhile). The answer is always what was committed.
+Under gunicorn's gevent worker `threading` is gevent's: waiting threads are greenlets.
 """
 
 from __future__ import annotations
@@ -114,6 +114,9 @@ class Waiting:
             except ConnectionBroken as broken:
                 log.warning("wake_reader_lost_redis", why=str(broken))
                 threading.Event().wait(0.05)
+            except Exception as error:  # a reader that ends would leave every waiter of this process deaf
+                log.error("wake_reader_failed", exc_info=error)
+                threading.Event().wait(1)
 
     def _committed(self, handoff: Handoff) -> None:
         """This process itself made the change: its own waiters need no way round through the stream."""

@@ -49,7 +49,7 @@ class Folder:
         self._owner = owner
 
     @classmethod
-    def open(cls, path: Path, *, patience_s: float = 8) -> Folder:
+    def open(cls, path: Path, *, patience_s: float = 20) -> Folder:
         """Makes the folder if needed and locks it. Raises FolderInUse or FolderUnusable.
 
         A running system refuses at once. When only its processes are left (it was killed a moment ago and

@@ -19,7 +19,7 @@ def main(parent: int, command: list[str]) -> None:
     running. The signal comes when the *thread* that started us ends: start us from the main thread.
     """
     if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
         if os.getppid() != parent:
             sys.exit("tether: the process that wanted this program is gone")
     try:

@@ -55,15 +55,19 @@ class Connections:
 
     def blocking(self) -> redis.Redis:
         """A client with one connection of its own for the reader of wake-ups; it does not retry by itself,
-        since its caller must read the stored state again after every break."""
-        return redis.Redis.from_url(
-            self.url,
-            decode_responses=True,
-            single_connection_client=True,
-            socket_timeout=WAKE_BLOCK_MS / 1000 + 5,
-            socket_connect_timeout=2,
-            retry=Retry(ExponentialWithJitterBackoff(cap=0.1, base=0.01), 0),
-        )
+        since its caller must read the stored state again after every break. Raises ConnectionBroken."""
+        try:
+            # A single connection is made here and now, not at the first command.
+            return redis.Redis.from_url(
+                self.url,
+                decode_responses=True,
+                single_connection_client=True,
+                socket_timeout=WAKE_BLOCK_MS / 1000 + 5,
+                socket_connect_timeout=2,
+                retry=Retry(ExponentialWithJitterBackoff(cap=0.1, base=0.01), 0),
+            )
+        except redis.RedisError as error:
+            raise ConnectionBroken(type(error).__name__) from error
 
     def for_queue(self) -> redis.Redis:
         """A client for RQ, which needs bytes and reads that block for minutes."""

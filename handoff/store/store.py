@@ -8,28 +8,27 @@ make sense is not decided here. All moments are milliseconds since 1970, UTC.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import redis
-from pydantic import ValidationError
 
 from handoff.effects import Effect
 from handoff.models import ApiKey, Call, Event, Handoff
 from handoff.moments import DAY
 from handoff.outcomes import Outcome
 from handoff.states import CLOSED, State
-from handoff.store.connection import WAKE_BLOCK_MS, ConnectionBroken, Connections
+from handoff.store.connection import ConnectionBroken, Connections
 from handoff.store.keyspace import Keyspace
 from handoff.store.plan import FIRST_LEASE_MS, drop_effects, index_name, write
 from handoff.store.plan import Plan as Plan
 from handoff.store.transaction import Transaction
+from handoff.store.wakes import WakeReader, parse
 
 _LUA = Path(__file__).parent / "lua"
-WAKES_PER_READ = 1_000
 COMMANDS_TTL_AFTER_PURGE_MS = 400 * DAY
 LONGEST_LEASE_MS = 60_000
 
@@ -79,57 +78,6 @@ class Claimed:
     lease: int
 
 
-@dataclass(frozen=True)
-class Wake:
-    """One change of one handoff, as the waiting processes hear of it."""
-
-    handoff: str
-    seq: int
-    closed: bool
-
-
-class WakeReader:
-    """Reads the stream of wake-ups from a cursor on, and the handoffs that it names."""
-
-    def __init__(self, client: Any, keys: Keyspace):
-        self._client = client
-        self._keys = keys
-
-    def newest(self) -> str:
-        """Where the stream stands now."""
-        newest = self._client.xrevrange(self._keys.wakes, count=1)
-        return newest[0][0] if newest else "0-0"
-
-    def after(self, cursor: str) -> list[tuple[str, Wake]]:
-        """What changed after `cursor`, with the new cursor of each; blocks for at most WAKE_BLOCK_MS."""
-        answer = self._client.xread({self._keys.wakes: cursor}, count=WAKES_PER_READ, block=WAKE_BLOCK_MS)
-        entries = [entry for _, found in (answer or []) for entry in found]
-        return [(at, Wake(fields["h"], int(fields["s"]), fields["c"] == "1")) for at, fields in entries]
-
-    def trimmed(self, cursor: str, changes: Sequence[tuple[str, Wake]]) -> bool:
-        """Whether changes after `cursor` may be missing from `changes`, which were read from there: the
-        stream keeps the newest only. Asks the server just when there are as many as one reading takes."""
-        if len(changes) < WAKES_PER_READ:
-            return False
-        oldest = self._client.xrange(self._keys.wakes, count=1)
-        return not oldest or _stream_id(oldest[0][0]) > _stream_id(cursor)
-
-    def handoffs(self, handoff_ids: Collection[str]) -> dict[str, Handoff]:
-        """These handoffs as they are now, in one round trip; those that are gone are left out.
-
-        So is one that this version can't read (a newer one wrote it): whoever reads it alone gets that error.
-        """
-        pipe = self._client.pipeline(transaction=False)
-        for handoff_id in handoff_ids:
-            pipe.hget(self._keys.handoff(handoff_id), "doc")
-        found: dict[str, Handoff] = {}
-        for handoff_id, doc in zip(handoff_ids, pipe.execute(), strict=True):
-            with suppress(ValidationError):
-                if handoff := _handoff(doc):
-                    found[handoff_id] = handoff
-        return found
-
-
 class Store:
     """The installation's memory. Safe to share between threads and greenlets.
 
@@ -152,7 +100,7 @@ class Store:
 
     def read(self, handoff_id: str) -> Handoff | None:
         """The handoff, or None."""
-        return _handoff(self._redis.hget(self.keys.handoff(handoff_id), "doc"))
+        return parse(self._redis.hget(self.keys.handoff(handoff_id), "doc"))
 
     def is_closed(self, handoff_id: str) -> bool:
         """Whether the handoff is closed or gone. Costs less than reading it."""
@@ -165,7 +113,7 @@ class Store:
         pipe.hget(self.keys.handoff(handoff_id), "doc")
         pipe.hget(self.keys.commands(handoff_id), command_id)
         doc, outcome = pipe.execute()
-        return _handoff(doc), Outcome.model_validate_json(outcome) if outcome else None
+        return parse(doc), Outcome.model_validate_json(outcome) if outcome else None
 
     def read_call(self, call_id: str) -> Call | None:
         """The call, or None."""
@@ -198,7 +146,7 @@ class Store:
         pipe = self._redis.pipeline(transaction=False)
         for name in names[:limit]:
             pipe.hget(self.keys.handoff(name.partition(":")[2]), "doc")
-        found = [handoff for handoff in map(_handoff, pipe.execute()) if handoff is not None]
+        found = [handoff for handoff in map(parse, pipe.execute()) if handoff is not None]
         return found, names[limit - 1] if len(names) > limit else None
 
     # Committing
@@ -361,13 +309,3 @@ class Store:
 def sha256(text: str) -> str:
     """Hex SHA-256 of a text: how secrets are kept and compared."""
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _handoff(doc: str | None) -> Handoff | None:
-    return Handoff.model_validate_json(doc) if doc else None
-
-
-def _stream_id(text: str) -> tuple[int, int]:
-    """A stream's entry id, so that it can be compared: `<ms>-<number within that ms>`."""
-    ms, _, number = text.partition("-")
-    return int(ms), int(number)

@@ -24,7 +24,7 @@ from handoff.outcomes import Outcome
 from handoff.states import CloseReason, Kind, State
 from handoff.web import context, problems, waits
 from handoff.web.bodies import read_body
-from handoff.web.openapi import answers, spec
+from handoff.web.openapi import answers, documented
 
 bp = Blueprint("api", __name__, url_prefix="/v1")
 
@@ -33,10 +33,9 @@ MOST_PER_PAGE = 200
 
 
 @bp.post("/handoffs")
-@spec.validate(
+@documented(
     json=OpenRequest,
     resp=answers(_201=HandoffView, _200=HandoffView, _403=None, _409=None, _410=None),
-    skip_validation=True,
     tags=["handoffs"],
 )
 def open_handoff() -> Response:
@@ -57,10 +56,9 @@ def open_handoff() -> Response:
 
 
 @bp.get("/handoffs/<handoff_id>")
-@spec.validate(
+@documented(
     query=waits.WaitQuery,
     resp=answers(_200=HandoffView, _401=None, _404=None, _422=None),
-    skip_validation=True,
     tags=["handoffs"],
 )
 def show_handoff(handoff_id: str) -> Response:
@@ -82,10 +80,9 @@ def show_handoff(handoff_id: str) -> Response:
 
 
 @bp.get("/handoffs")
-@spec.validate(
+@documented(
     query=waits.ListQuery,
     resp=answers(_200=HandoffList, _401=None, _403=None, _422=None),
-    skip_validation=True,
     tags=["handoffs"],
 )
 def list_handoffs() -> Response:
@@ -102,7 +99,7 @@ def list_handoffs() -> Response:
 
 
 @bp.get("/handoffs/<handoff_id>/events")
-@spec.validate(resp=answers(_200=EventList, _401=None, _404=None), skip_validation=True, tags=["handoffs"])
+@documented(resp=answers(_200=EventList, _401=None, _404=None), tags=["handoffs"])
 def list_events(handoff_id: str) -> Response:
     """The timeline, oldest first. With `Accept: text/event-stream` it goes on live until the close.
 
@@ -118,10 +115,9 @@ def list_events(handoff_id: str) -> Response:
 
 
 @bp.post("/handoffs/<handoff_id>/cancellation")
-@spec.validate(
+@documented(
     json=EmptyRequest,
     resp=answers(_200=HandoffView, _401=None, _404=None, _409=None, _410=None),
-    skip_validation=True,
     tags=["handoffs"],
 )
 def cancel(handoff_id: str) -> Response:
@@ -138,10 +134,9 @@ def cancel(handoff_id: str) -> Response:
 
 
 @bp.post("/handoffs/<handoff_id>/observation")
-@spec.validate(
+@documented(
     json=EmptyRequest,
     resp=answers(_200=HandoffView, _401=None, _403=None, _404=None, _409=None, _410=None, _422=None),
-    skip_validation=True,
     tags=["handoffs"],
 )
 def observe(handoff_id: str) -> Response:
@@ -156,10 +151,9 @@ def observe(handoff_id: str) -> Response:
 
 
 @bp.post("/handoffs/<handoff_id>/acknowledgement")
-@spec.validate(
+@documented(
     json=CommentRequest,
     resp=answers(_200=HandoffView, _401=None, _403=None, _404=None, _409=None, _410=None),
-    skip_validation=True,
     tags=["operators"],
 )
 def acknowledge(handoff_id: str) -> Response:
@@ -171,10 +165,9 @@ def acknowledge(handoff_id: str) -> Response:
 
 
 @bp.post("/handoffs/<handoff_id>/resolution")
-@spec.validate(
+@documented(
     json=ResolutionRequest,
     resp=answers(_200=HandoffView, _401=None, _403=None, _404=None, _409=None, _410=None, _422=None),
-    skip_validation=True,
     tags=["operators"],
 )
 def resolve(handoff_id: str) -> Response:
@@ -191,10 +184,9 @@ def resolve(handoff_id: str) -> Response:
 
 
 @bp.post("/handoffs/<handoff_id>/refusal")
-@spec.validate(
+@documented(
     json=CommentRequest,
     resp=answers(_200=HandoffView, _401=None, _403=None, _404=None, _409=None, _410=None),
-    skip_validation=True,
     tags=["operators"],
 )
 def refuse(handoff_id: str) -> Response:

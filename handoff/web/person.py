@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+import structlog
 from flask import Blueprint, Response, current_app, make_response, redirect, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -33,6 +34,12 @@ def page(given: str) -> AnyResponse:
     if link is None or handoff is None:
         return _render("unknown.html", 404)
     return _page(link, handoff, contact)
+
+
+@bp.get("/h/<given>/<any(acknowledgement, resolution, refusal):_>")
+def page_again(given: str, _: str) -> AnyResponse:
+    """A form's address without its form, as browsers ask for when they restore a tab: the page itself."""
+    return page(given)
 
 
 @bp.post("/h/<given>/acknowledgement")
@@ -78,8 +85,10 @@ def _act(given: str, act: Any) -> AnyResponse:
         at=services().clock(),
         comment=comment,
     )
+    # The page's forms share its nonce, and each is a command of its own.
+    command = f"form-{request.path.rpartition('/')[2]}-{nonce}"
     try:
-        outcome = act(services().handoffs, handoff, decision, f"form-{nonce}")
+        outcome = act(services().handoffs, handoff, decision, command)
     except Invalid as error:
         notice = error.errors[0].message if error.errors else error.detail
         return _page(link, handoff, contact, status=422, notice=notice)
@@ -95,6 +104,8 @@ def _behind(given: str) -> tuple[str | None, Handoff | None, str]:
     link = links.tidy(given)
     found = services().store.link(link) if link else None
     handoff = services().store.read(found.handoff) if found else None
+    if handoff is not None:
+        structlog.contextvars.bind_contextvars(handoff=handoff.id)
     return link, handoff, found.contact if found else ""
 
 

@@ -45,18 +45,31 @@ class ListQuery(Message):
 
 
 def asked_for() -> float:
-    """The wait that this request asks for, in seconds; 0 for none. Raises Invalid for nonsense."""
+    """The wait that this request asks for, in seconds; 0 for none. Raises Invalid for nonsense.
+
+    Nonsense in `Prefer` is no error: what a server can't make sense of there it ignores (RFC 7240, 2).
+    """
     text = request.args.get("wait")
     if text is None:
-        preferences = (part.strip().partition("=") for part in request.headers.get("Prefer", "").split(","))
-        text = next((value.strip() for name, _, value in preferences if name.strip().lower() == "wait"), "0")
-    try:
-        wait_s = float(text)
-    except ValueError:
-        raise Invalid.field("wait", "must be a number of seconds") from None
-    if not 0 <= wait_s < float("inf"):
+        return next(
+            (wait for wait in map(_preferred, request.headers.get("Prefer", "").split(",")) if wait), 0
+        )
+    if (wait_s := _seconds(text)) is None:
         raise Invalid.field("wait", "must be a number of seconds, 0 or more")
-    return min(wait_s, LONGEST_WAIT_S)
+    return wait_s
+
+
+def _preferred(preference: str) -> float:
+    name, _, value = preference.partition(";")[0].partition("=")
+    return (name.strip().lower() == "wait" and _seconds(value.strip().strip('"'))) or 0
+
+
+def _seconds(text: str) -> float | None:
+    try:
+        wait_s = float(text) if text.isascii() and "_" not in text else -1
+    except ValueError:
+        return None
+    return min(wait_s, LONGEST_WAIT_S) if 0 <= wait_s < float("inf") else None
 
 
 def read_list_query(args: MultiDict[str, str]) -> ListQuery:

@@ -32,6 +32,8 @@ ADA, BEN = "+12125550123", "+12125550124"
 
 #: How long anything may take that is not a rule of the service: this machine may be busy with other things.
 PATIENCE_S = 30.0
+#: Within this an agent gets its answer: it was woken, and did not just ask again, which it does every 25 s.
+WOKEN_S = 15.0
 #: Longer than a worker may take for one effect: by then another one takes over what a killed one left.
 EVERY_LEASE_S = 75.0
 #: What an agent may be owed later. Everything else in the outbox is due now, and should soon be done.
@@ -99,6 +101,10 @@ class System:
         response = self.http.get(f"/v1/handoffs/{handoff_id}")
         assert response.status_code == 200, response.text
         return dict(response.json())
+
+    def newest(self) -> str:
+        """The id of the handoff that was opened last."""
+        return str(self.http.get("/v1/handoffs", params={"limit": 1}).json()["handoffs"][0]["id"])
 
     def events(self, handoff_id: str) -> list[dict[str, Any]]:
         """Its timeline."""
@@ -191,7 +197,7 @@ class System:
         return [job for job in jobs if not job.startswith("beat-")]
 
     def ends_well(self) -> None:
-        """Nothing is left to do, nobody was rung or texted twice for one reason, or without being expected."""
+        """Nothing is left to do, and nobody was rung or texted twice for one reason, or unexpectedly."""
         until(lambda: not self.outbox(), EVERY_LEASE_S, f"the outbox to be empty; it has {self.outbox()}")
         self.phone.settle()
         for kind, name in (("Calls", "Url"), ("Messages", "StatusCallback")):

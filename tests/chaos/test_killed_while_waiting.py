@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .system import PATIENCE_S, System
+from .system import WOKEN_S, System
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(150)]
 
@@ -21,7 +21,7 @@ def test_an_agent_that_waits_gets_its_answer_whoever_is_killed(system: System, v
     system.kill_and_await(victim)
 
     call.answer().hears("Handoff for dev").press("1").hears("Thank you").hang_up()
-    cleared = waiting.result(PATIENCE_S)
+    cleared = waiting.result(WOKEN_S)
     assert (cleared.by.name, cleared.proof) == ("Ada", "keypress")
     assert len(system.creates()) == 1
     assert len(system.creates("Messages")) == 1

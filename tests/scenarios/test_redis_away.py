@@ -90,11 +90,11 @@ def test_a_store_that_stays_away_gets_an_apology_in_the_end(world: World) -> Non
             world.phone.advance(1)
         call.hears("Still working on it.")
         call.hears("Sorry, something went wrong here. The link in the text still works.")
-    assert world.show(handoff)["state"] == "escalating"
-    world.operator.cancel(handoff["id"])
-    world.expected.errors = len(world.web.errors())
-    for _ in range(len(world.web.errors())):
-        world.phone.expect_debugger(11200)
+    world.phone.expect_debugger(11200)
+    world.expected.errors = 1
+    world.advance(60)
+    assert world.dispositions(handoff)[0] == ("ada", "hung_up"), "found by a look-up"
+    world.reached(world.ben).press("1").hears("Thank you")
 
 
 def test_a_record_that_can_not_be_read_gets_an_apology_and_a_line_in_the_log(world: World) -> None:

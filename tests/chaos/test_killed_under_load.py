@@ -1,0 +1,82 @@
+"""Redis is killed while many open and settle at once: what was promised with a 2xx is there afterwards."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx2
+import pytest
+
+from ..world import until
+from .system import PATIENCE_S, System
+
+pytestmark = [pytest.mark.chaos, pytest.mark.timeout(150)]
+
+HANDOFFS, THREADS = 200, 8
+#: When the blow falls, counted in finished handoffs.
+BLOWS = (50, 130)
+
+
+class Load:
+    """Opens questions and settles them, two operators at a time with answers of their own; keeps every 2xx.
+
+    A request without an answer is sent again under its own Idempotency-Key until it has one.
+    """
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.promised: dict[int, str] = {}  # number -> id that a 201 or 200 named
+        self.counted: dict[int, list[str]] = {}  # number -> answers that a 2xx said were taken
+        self.finished = threading.Semaphore(0)
+        self.repeated = 0
+
+    def one(self, number: int) -> None:
+        """One handoff from its opening to its end."""
+        question = {"kind": "ask", "reason": f"Question {number}"}
+        opened = self._until_answered("/v1/handoffs", question, f"open-{number}", self.system.as_agent)
+        assert opened.status_code in (200, 201), opened.text
+        self.promised[number] = str(opened.json()["id"])
+        self.counted[number] = []
+        with ThreadPoolExecutor(2) as operators:
+            list(operators.map(lambda who: self._settle(number, who), ("first", "second")))
+        self.finished.release()
+
+    def _settle(self, number: int, who: str) -> None:
+        path = f"/v1/handoffs/{self.promised[number]}/resolution"
+        answer = f"{who} answer to {number}"
+        settled = self._until_answered(path, {"answer": answer}, f"{who}-{number}", self.system.http)
+        assert settled.status_code in (200, 409), settled.text
+        if settled.status_code == 200:
+            self.counted[number].append(answer)
+
+    def _until_answered(
+        self, path: str, body: dict[str, Any], key: str, http: httpx2.Client
+    ) -> httpx2.Response:
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                response = http.post(path, json=body, headers={"Idempotency-Key": key})
+                if response.status_code != 503:
+                    return response
+            except httpx2.TransportError:
+                pass
+            assert time.monotonic() < deadline, f"{path} has no answer"
+            self.repeated += 1
+            threading.Event().wait(0.1)
+
+
+def test_redis_killed_under_load_loses_no_opening_and_no_answer_and_doubles_none(system: System) -> None:
+    load, killed = Load(system), 0
+    with ThreadPoolExecutor(THREADS) as pool:
+        work = [pool.submit(load.one, number) for number in range(HANDOFFS)]
+        for done in range(1, HANDOFFS + 1):
+            assert load.finished.acquire(timeout=PATIENCE_S), [one.exception() for one in work if one.done()]
+            if done in BLOWS:
+                system.kill_and_await("redis")
+        for one in work:
+            one.result()
+    ...
