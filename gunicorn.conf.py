@@ -48,7 +48,7 @@ def post_worker_init(worker):  # type: ignore[no-untyped-def]  # as above
     graceful_timeout, and an agent that was answered asks the stopping process again."""
     import gevent
 
-    from handoff.web.shutdown import waiting_of
+    from handoff.web.process import beat, waiting_of
 
     class Idle(gevent.Timeout):
         def __enter__(self):  # type: ignore[no-untyped-def]  # gevent's own signature
@@ -60,7 +60,11 @@ def post_worker_init(worker):  # type: ignore[no-untyped-def]  # as above
             return super().__exit__(*error)
 
     def watch() -> None:
+        beats = 0
         while worker.alive:
+            if beats % 50 == 0:
+                gevent.spawn(beat, worker.wsgi)
+            beats += 1
             gevent.sleep(0.1)
         for req in _answering:
             req.force_close()

@@ -44,7 +44,7 @@ def build(settings: Settings, *, clock: Callable[[], int] = now_ms) -> Services:
     connections = Connections(settings.redis_url)
     store = Store(connections, Keyspace(settings.prefix))
     rules = _rules(settings)
-    enqueue = RqEnqueue(connections.for_queue(), settings.prefix)
+    enqueue = RqEnqueue(connections.for_enqueue(), settings.prefix)
     handoffs = Handoffs(store, lambda: rules, enqueue, clock)
     return Services(
         settings=settings,

@@ -11,21 +11,23 @@ from typing import Any
 
 from handoff import effects, lifecycle
 from handoff.commands import MAX_ROUNDS, Handoffs
-from handoff.effects import Effect
+from handoff.effects import Effect, EffectKind
 from handoff.errors import Unavailable
 from handoff.lifecycle import Change
 from handoff.models import Call, EventType, Handoff
 from handoff.moments import SECOND
+from handoff.policy import next_position
 from handoff.states import CallState, Disposition, may_move
-from handoff.store import Done, Store
-from handoff.store.store import Plan
+from handoff.store import Done, Plan, Store
 
-#: Promise 7: a call whose callbacks are missing is looked up this long after its ring time.
+#: Promise 7: a call whose callbacks are missing is looked up this long after its ring time, but never before
+#: the create itself must have ended (voice/twilio_gateway.py gives up on one after 36 s).
 RECONCILE_AFTER_MS = 30 * SECOND
+CREATE_LIMIT_MS = 40 * SECOND
 #: The longest a call may last at the provider, in seconds. Long enough to clear a wall while on the line.
 TIME_LIMIT_S = 600
-#: How soon a call looks again whether its number's line, which another call has, is free.
-LINE_BUSY_MS = 2 * SECOND
+#: How soon a call looks again whether its number's line, which another call has, is free: at first, at last.
+LINE_BUSY_MS, LINE_BUSY_LONGEST_MS = 2 * SECOND, 10 * SECOND
 
 
 class Calls:
@@ -35,30 +37,33 @@ class Calls:
         self.handoffs = handoffs
         self.store: Store = handoffs.store
 
-    def claim(self, call_id: str, effect: Effect) -> Call | None:
+    def claim(self, call_id: str, effect: Effect, run: str) -> Call | None:
         """Takes a due call for placing: from here on it is never created again. None when it may not be.
 
         Also takes the number's line, and sets when the call is looked up should nothing more be heard.
         A line that another call has puts the effect off; a call that nobody needs any more ends here; a
-        call that an earlier run took and never came back from is unknown from now on (promise 7).
+        call that an earlier run took and never came back from is unknown from now on (promise 7). `run`
+        names this run, so that its own claim is known again when only the reply was lost.
         """
         for _ in range(MAX_ROUNDS):
             call = self.store.read_call(call_id)
             now = self.handoffs.clock()
-            if call is None or call.state is CallState.PLACING:
+            if call is not None and call.state is CallState.PLACING:
+                if call.placing_run == run:
+                    return call
                 self.lost_reply(call_id, "the process that placed it died")
                 return None
-            if call.state is not CallState.DUE:
+            if call is None or call.state is not CallState.DUE:
                 return None
             if not self.needed(call):
-                self.end(call_id, Disposition.WITHDRAWN)
+                self.withdraw(call_id)
                 return None
             if self.store.line_of(call.number) is not None:
-                self.store.postpone(effect, now + LINE_BUSY_MS, now)
+                self._wait_for_line(call, effect, now)
                 return None
-            placing = _moved(call, CallState.PLACING, placing_at=now)
+            placing = _moved(call, CallState.PLACING, placing_at=now, placing_run=run)
             assert placing is not None
-            due = now + call.ring_s * SECOND + RECONCILE_AFTER_MS
+            due = now + max(call.ring_s * SECOND + RECONCILE_AFTER_MS, CREATE_LIMIT_MS)
             plan = Plan(calls=[placing], take_line=call, effects=[effects.reconcile_call(call.id, due)])
             if isinstance(self.store.commit(plan, now), Done):
                 return placing
@@ -88,7 +93,7 @@ class Calls:
                 else None
             ),
             free_line=True,
-            drop=[f"{effects.EffectKind.RECONCILE_CALL}-{call_id}"],
+            drop=[f"{EffectKind.RECONCILE_CALL}-{call_id}"],
         )
 
     def placed(self, call_id: str, provider_id: str) -> None:
@@ -99,13 +104,20 @@ class Calls:
         """The create's answer was lost: only a callback or the one look-up can say what became of it."""
         self._bind(call_id, None, CallState.UNKNOWN, EventType.CALL_UNKNOWN, detail=detail)
 
-    def ringing(self, call_id: str, provider_id: str | None, seq: int) -> None:
+    def ringing(self, call_id: str, provider_id: str | None) -> None:
         """The provider says that it rings, which does not mean that a phone makes a sound."""
-        self._bind(call_id, provider_id, CallState.RINGING, EventType.CALL_RINGING, seq=seq)
+        self._bind(call_id, provider_id, CallState.RINGING, EventType.CALL_RINGING)
 
-    def answered(self, call_id: str, provider_id: str | None, seq: int = -1) -> None:
+    def answered(self, call_id: str, provider_id: str | None) -> None:
         """Something picked up. That proves nothing (promise 4)."""
-        self._bind(call_id, provider_id, CallState.ANSWERED, EventType.CALL_ANSWERED, seq=seq)
+        self._bind(call_id, provider_id, CallState.ANSWERED, EventType.CALL_ANSWERED)
+
+    def withdraw(self, call_id: str) -> bool:
+        """Ends a call that is still due, which nothing needs any more. False when it is due no longer."""
+        moved = self._end(
+            call_id, lambda call: Disposition.WITHDRAWN if call.state is CallState.DUE else None
+        )
+        return moved is not None
 
     def heard_everything(self, call_id: str) -> None:
         """The voice came to its goodbye, and no key was pressed."""
@@ -117,7 +129,7 @@ class Calls:
         )
 
     def pressed(self, call_id: str, key: str, turn: int) -> None:
-        """Keeps which key was pressed in document `turn`, for "what did they press?"; each turn counts once."""
+        """Keeps which key was pressed in document `turn`, for "what did they press?"; each counts once."""
         self._change(
             call_id,
             lambda call: (
@@ -139,7 +151,6 @@ class Calls:
         disposition: Disposition | Callable[[Call], Disposition],
         *,
         provider_id: str | None = None,
-        seq: int = -1,
         detail: str | None = None,
     ) -> None:
         """The call is over. Its attempts end with it, its line is free, and the ladder goes on.
@@ -147,41 +158,60 @@ class Calls:
         `disposition` may be a function of the call as it stands, since what it told us depends on whether
         it was answered.
         """
+        what = disposition if callable(disposition) else lambda _: disposition
+        self._end(call_id, what, provider_id=provider_id, detail=detail)
 
-        def attempt_ended(call: Call) -> Callable[[Handoff, str, int], Change | None]:
-            what = disposition if isinstance(disposition, Disposition) else disposition(call)
-            return lambda handoff, attempt, now: lifecycle.end_attempt(
-                handoff, attempt, what, self.handoffs.rules(), now, detail=detail
-            )
+    def _end(
+        self,
+        call_id: str,
+        disposition: Callable[[Call], Disposition | None],
+        *,
+        provider_id: str | None = None,
+        detail: str | None = None,
+    ) -> Call | None:
+        told: list[Disposition] = []
 
-        self._change(
-            call_id,
-            lambda call: _moved(
+        def move(call: Call) -> Call | None:
+            if (what := disposition(call)) is None:
+                return None
+            told[:] = [what]
+            return _moved(
                 call,
                 CallState.ENDED,
                 ended_at=self.handoffs.clock(),
                 provider_id=call.provider_id or provider_id,
-                last_seq=max(call.last_seq, seq),
-            ),
-            entries=attempt_ended,
-            free_line=True,
-            drop=[
-                f"{effects.EffectKind.RECONCILE_CALL}-{call_id}",
-                f"{effects.EffectKind.PLACE_CALL}-{call_id}",
-            ],
-        )
+            )
+
+        def ended(_: Call) -> Callable[[Handoff, str, int], Change | None]:
+            return lambda handoff, attempt, now: lifecycle.end_attempt(
+                handoff, attempt, told[0], self.handoffs.rules(), now, detail=detail
+            )
+
+        drop = [f"{kind}-{call_id}" for kind in (EffectKind.RECONCILE_CALL, EffectKind.PLACE_CALL)]
+        return self._change(call_id, move, entries=ended, free_line=True, drop=drop)
+
+    def _wait_for_line(self, call: Call, effect: Effect, now: int) -> None:
+        """One call at a time on a number. Whoever has waited for as long as a phone rings lets the ladder go
+        on to the next person, if there is one; else it waits, looking less and less often."""
+        waited = now - call.created_at
+        if waited > call.ring_s * SECOND and self._somebody_is_next(call):
+            self.end(call.id, Disposition.BUSY, detail="on another call of ours")
+            return
+        again = now + min(LINE_BUSY_MS + waited // 8, LINE_BUSY_LONGEST_MS)
+        self.store.postpone(effect, again, now, failed=False)
+
+    def _somebody_is_next(self, call: Call) -> bool:
+        policy = self.handoffs.rules().policy
+        found = [self.store.read(entry.handoff) for entry in call.entries]
+        return any(one and one.position and next_position(policy, one.position) for one in found)
 
     def _bind(
-        self,
-        call_id: str,
-        provider_id: str | None,
-        state: CallState,
-        event: EventType,
-        *,
-        seq: int = -1,
-        **data: Any,
+        self, call_id: str, provider_id: str | None, state: CallState, event: EventType, **data: Any
     ) -> None:
-        """Moves a call on and says so on the timeline; binds the provider's id whenever it is first seen."""
+        """Moves a call on and says so on the timeline; binds the provider's id whenever it is first seen.
+
+        A call that counted as over, and turns out to exist after all, is hung up (promise 6).
+        """
 
         def move(call: Call) -> Call | None:
             binds = provider_id is not None and call.provider_id is None
@@ -190,7 +220,6 @@ class Calls:
                     call,
                     state,
                     provider_id=call.provider_id or provider_id,
-                    last_seq=max(call.last_seq, seq),
                     answered_at=self.handoffs.clock() if state is CallState.ANSWERED else call.answered_at,
                 )
             if binds:
@@ -206,7 +235,10 @@ class Calls:
                 else None
             )
 
-        self._change(call_id, move, entries=noted)
+        def too_late(call: Call, now: int) -> list[Effect]:
+            return [effects.hang_up(call.id, now, even_ended=True)] if call.state is CallState.ENDED else []
+
+        self._change(call_id, move, entries=noted, leaves=too_late)
 
     def _change(
         self,
@@ -214,16 +246,19 @@ class Calls:
         move: Callable[[Call], Call | None],
         *,
         entries: Callable[[Call], Callable[[Handoff, str, int], Change | None]] | None = None,
+        leaves: Callable[[Call, int], list[Effect]] | None = None,
         free_line: bool = False,
         drop: list[str] | None = None,
-    ) -> None:
+    ) -> Call | None:
+        """Reads, moves, commits, again when somebody was quicker. The call as committed, or None when there
+        was nothing to change. `entries` changes the handoffs it carries, `leaves` says what is left to do."""
         for _ in range(MAX_ROUNDS):
             call = self.store.read_call(call_id)
             moved = move(call) if call else None
             if call is None or moved is None:
-                return
+                return None
             now = self.handoffs.clock()
-            plan = Plan(calls=[moved], drop=drop or [])
+            plan = Plan(calls=[moved], drop=drop or [], effects=leaves(moved, now) if leaves else [])
             if entries is not None:
                 rule = entries(moved)
                 plan.changes = self._changes(moved, rule, now)
@@ -231,7 +266,7 @@ class Calls:
                 plan.free_line = call
             if isinstance(self.store.commit(plan, now), Done):
                 self.handoffs.hand_out(plan)
-                return
+                return moved
         raise Unavailable("Too much is going on with this call. Please try again.")
 
     def _changes(

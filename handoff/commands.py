@@ -21,8 +21,7 @@ from handoff.messages import OpenRequest
 from handoff.models import Actor, ApiKey, Channel, Decision, EventType, Handoff, Proof, Result
 from handoff.outcomes import Outcome
 from handoff.states import CloseReason
-from handoff.store import Again, Done, Store
-from handoff.store.store import Plan, sha256
+from handoff.store import Again, Done, Plan, Store, sha256
 
 log = structlog.get_logger(__name__)
 
@@ -245,4 +244,6 @@ class Handoffs:
 
 def fingerprint(request: OpenRequest) -> str:
     """A hash of what was asked, the same however the JSON was spelled."""
-    return sha256(json.dumps(request.model_dump(mode="json"), sort_keys=True))
+    # Without defaults, so that a field that a later version adds does not make old questions new ones.
+    asked = request.model_dump(mode="json", exclude_defaults=True)
+    return sha256(json.dumps(asked, sort_keys=True))

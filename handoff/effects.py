@@ -12,7 +12,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-from handoff.models import Record
+from handoff.models import StoredRecord
 
 
 class EffectKind(StrEnum):
@@ -40,7 +40,7 @@ TIMERS = frozenset(
 )
 
 
-class Effect(Record):
+class Effect(StoredRecord):
     """One row of the outbox. `subject` is the id of the handoff or call it is about."""
 
     v: Literal[1] = 1
@@ -51,6 +51,7 @@ class Effect(Record):
     tries: int = 0
     attempt: str | None = None  # SEND_TEXT: which attempt
     revision: int | None = None  # LAPSE: the end of the pause that it was meant for
+    even_ended: bool = False  # HANG_UP: although the record says that the call is over
     url: str | None = None  # RESUME: where to
     body: str | None = None  # RESUME: the exact bytes to send each time, as text
 
@@ -67,13 +68,14 @@ def send_text(handoff: str, attempt: str, due: int) -> Effect:
     )
 
 
-def hang_up(call: str, due: int) -> Effect:
-    """End a call that is not needed any more, telling who is on the line why."""
-    return Effect(id=f"hang_up-{call}", kind=EffectKind.HANG_UP, subject=call, due=due)
+def hang_up(call: str, due: int, *, even_ended: bool = False) -> Effect:
+    """End a call that is not needed any more, telling who is on the line why. `even_ended`: it counts as over
+    already, and was found to exist after all."""
+    return Effect(id=f"hang_up-{call}", kind=EffectKind.HANG_UP, subject=call, due=due, even_ended=even_ended)
 
 
 def reconcile_call(call: str, due: int) -> Effect:
-    """Look the call up once if no callback has ended it by then."""
+    """Look the call up if no callback has ended it by then."""
     return Effect(id=f"reconcile_call-{call}", kind=EffectKind.RECONCILE_CALL, subject=call, due=due)
 
 

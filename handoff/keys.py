@@ -6,10 +6,11 @@ randomness needs no slow hash.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from handoff import ids
 from handoff.models import ApiKey
-from handoff.store import Store
-from handoff.store.store import sha256
+from handoff.store import Store, sha256
 
 
 def create(store: Store, agent: str, *, operator: bool, now: int) -> tuple[str, ApiKey]:
@@ -22,9 +23,22 @@ def create(store: Store, agent: str, *, operator: bool, now: int) -> tuple[str, 
 
 
 def adopt(store: Store, key: str, agent: str, *, operator: bool, now: int) -> ApiKey:
-    """Keeps a key from the environment, unless it is known already; a revoked one stays revoked."""
+    """Keeps a key from the environment; one that is known already stands for what the environment says now.
+
+    A revoked one stays revoked. A key that the environment names no more stays good until it is revoked:
+    a process started with fewer settings must not lock anybody out.
+    """
     known = store.api_key_by_hash(sha256(key))
-    return known or _keep(store, key, agent, operator=operator, now=now)
+    if known is None:
+        _keep(store, key, agent, operator=operator, now=now)
+        # Two processes may have done so at once; the one record that the hash leads to counts.
+        known = store.api_key_by_hash(sha256(key))
+        assert known is not None
+    scopes = _scopes(operator)
+    if (known.agent, known.scopes) != (agent, scopes):
+        known = known.model_copy(update={"agent": agent, "scopes": scopes})
+        store.put_api_key(known)
+    return known
 
 
 def recognise(store: Store, key: str, now: int) -> ApiKey | None:
@@ -56,8 +70,12 @@ def _keep(store: Store, key: str, agent: str, *, operator: bool, now: int) -> Ap
         id=ids.new_id(ids.API_KEY),
         hash=sha256(key),
         agent=agent,
-        scopes=("operator",) if operator else ("agent",),
+        scopes=_scopes(operator),
         created=now,
     )
     store.put_api_key(record)
     return record
+
+
+def _scopes(operator: bool) -> tuple[Literal["agent", "operator"], ...]:
+    return ("operator",) if operator else ("agent",)

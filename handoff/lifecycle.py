@@ -148,6 +148,9 @@ def acknowledge(
     if holder is not None and not _same(holder.by, decision.by):
         return Decided(lost(Trigger.ACKNOWLEDGE, handoff))
     until = min(now + rules.ack_ms, handoff.deadline)
+    if holder is not None and until - (handoff.acknowledged_until or 0) < rules.ack_ms // 4:
+        # Said again at once: they have it, and nothing worth keeping has changed.
+        return Decided(won(Trigger.ACKNOWLEDGE, handoff))
     draft = _Draft(handoff, now)
     draft.move(Trigger.ACKNOWLEDGE, acknowledged=decision, acknowledged_until=until)
     _mark(draft, attempt, Disposition.ACKNOWLEDGED)
@@ -295,20 +298,24 @@ def end_attempt(
     return draft.change()
 
 
-def text_asked(handoff: Handoff, attempt_id: str, now: int) -> Change | None:
-    """The provider is about to be asked for this text. None when it was asked before: never twice."""
+def text_asked(handoff: Handoff, attempt_id: str, run: str, now: int) -> Change | None:
+    """The provider is about to be asked for this text, by this run. None when it was asked before: never
+    twice."""
     attempt = handoff.attempt(attempt_id)
     if attempt is None or attempt.asked_at is not None:
         return None
     draft = _Draft(handoff, now)
-    _update_attempt(draft, attempt_id, asked_at=now)
+    _update_attempt(draft, attempt_id, asked_at=now, asked_run=run)
     return draft.change()
 
 
 def text_not_processed(handoff: Handoff, attempt_id: str, now: int) -> Change | None:
-    """The provider provably did not process the text: it may be asked again."""
+    """The provider provably did not process the text: it may be asked again, unless it was heard of."""
+    attempt = handoff.attempt(attempt_id)
+    if attempt is None or attempt.text_rank > 0:
+        return None
     draft = _Draft(handoff, now)
-    _update_attempt(draft, attempt_id, asked_at=None)
+    _update_attempt(draft, attempt_id, asked_at=None, asked_run=None)
     return draft.change()
 
 
@@ -399,13 +406,28 @@ def _start_step(draft: _Draft, rules: Rules, position: Position | None) -> None:
             )
         )
         draft.effects.append(effects.place_call(call_id, draft.now))
-        if not any(
-            one.contact == contact.id and one.channel is Channel.TEXT for one in draft.handoff.attempts
-        ):
+        if not any(_has_text(one, contact.id) for one in draft.handoff.attempts):
             text_id = ids.new_id(ids.ATTEMPT)
             attempts.append(Attempt(id=text_id, channel=Channel.TEXT, **common))
             draft.effects.append(effects.send_text(draft.handoff.id, text_id, draft.now))
         draft.set(attempts=(*draft.handoff.attempts, *attempts))
+
+
+#: Texts that may as well not have been: the next step to the same person sends another.
+_NO_TEXT = frozenset(
+    {
+        Disposition.UNKNOWN,
+        Disposition.PROVIDER_ERROR,
+        Disposition.UNREACHABLE,
+        Disposition.WITHDRAWN,
+    }
+)
+
+
+def _has_text(attempt: Attempt, contact: str) -> bool:
+    return (
+        attempt.channel is Channel.TEXT and attempt.contact == contact and attempt.disposition not in _NO_TEXT
+    )
 
 
 def _advance(draft: _Draft, rules: Rules) -> None:
@@ -461,8 +483,6 @@ def _close(
     handoff = draft.handoff
     kinds = (EffectKind.DEADLINE, EffectKind.LAPSE, EffectKind.AGENT_GONE)
     draft.drop += [effects.timer_id(kind, handoff.id) for kind in kinds]
-    written = {effect.id for effect in draft.effects}
-    draft.drop = [row for row in draft.drop if row not in written]
     draft.effects.append(effects.timer(EffectKind.PURGE, handoff.id, draft.now + rules.keep_closed_ms))
     url = handoff.resume_url if trigger is Trigger.RESOLVE else handoff.outcome_url
     if url:
@@ -543,7 +563,7 @@ def _update_attempt(draft: _Draft, attempt_id: str, **fields: Any) -> None:
 
 
 def _open_calls(handoff: Handoff) -> list[Attempt]:
-    """Calls of the present step that may still bring a decision."""
+    """Calls that may still bring a decision."""
     return [
         one
         for one in handoff.attempts

@@ -21,6 +21,19 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class StoredRecord(Record):
+    """A record that remembers the text it was read from, which is what compare-and-set compares: a text of
+    an earlier version has fewer fields than this version would write. It is no part of what is said."""
+
+    stored: str | None = Field(default=None, exclude=True, repr=False)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, StoredRecord) and self.model_dump() == other.model_dump()
+
+    def __hash__(self) -> int:
+        return hash(self.model_dump_json())
+
+
 class ActorKind(StrEnum):
     """Who can cause an event."""
 
@@ -120,6 +133,7 @@ class Attempt(Record):
     disposition: Disposition | None = None
     detail: str | None = None  # e.g. "Twilio error 21211", for the operator
     asked_at: int | None = None  # a text: when the provider was asked; it is never asked twice
+    asked_run: str | None = None  # which run asked, as for a call
     provider_id: str | None = None  # a text's id at the provider; a call's is in its own record
     text_rank: int = 0  # how far a text has come (voice/dispositions.py); late callbacks never lower it
 
@@ -234,16 +248,16 @@ class Call(Record):
     ring_s: int
     created_at: int
     placing_at: int | None = None
+    placing_run: str | None = None  # which run claimed it, so that a lost reply is not taken for another's
     answered_at: int | None = None
     ended_at: int | None = None
     provider_id: str | None = None
-    last_seq: int = -1  # Twilio's SequenceNumber of the newest status callback applied
     heard_all: bool = False  # the voice came to its goodbye without a key
     pressed: str = ""  # every key that counted, in order, for "what did they press?"
     pressed_turn: int = 0  # the document in which the newest of them was pressed
 
 
-class ApiKey(Record):
+class ApiKey(StoredRecord):
     """A key's record; the key itself is kept only as a hash."""
 
     v: Literal[1] = 1

@@ -120,7 +120,8 @@ class Waiting:
 
     def _committed(self, handoff: Handoff) -> None:
         """This process itself made the change: its own waiters need no way round through the stream."""
-        waiters = tuple(self._waiters.get(handoff.id, ()))
+        with self._lock:
+            waiters = tuple(self._waiters.get(handoff.id, ()))
         for waiter in waiters:
             if handoff.closed or not waiter.closed_only:
                 waiter.wake(handoff)
@@ -132,14 +133,16 @@ class Waiting:
         """Wakes whom these changes concern, with one reading of the store for all of them."""
         concerned: dict[str, set[Waiter]] = {}
         for change in changes:
-            for waiter in tuple(self._waiters.get(change.handoff, ())):
+            with self._lock:
+                waiters = tuple(self._waiters.get(change.handoff, ()))
+            for waiter in waiters:
                 if change.closed or not waiter.closed_only:
                     concerned.setdefault(change.handoff, set()).add(waiter)
         if not concerned:
             return
         news = wakes.handoffs(concerned)
-        for handoff_id, waiters in concerned.items():
-            for waiter in waiters:
+        for handoff_id, whom in concerned.items():
+            for waiter in whom:
                 waiter.wake(news.get(handoff_id))
 
     def _wake_all(self) -> None:

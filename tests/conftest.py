@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
 
 import pytest
 
@@ -13,14 +12,7 @@ from devphone import testing
 from devphone.testing import DevPhone
 from handoff.dev import redis_server
 from handoff.dev.redis_server import RunningRedis
-
-from .world import ACCOUNT, OURS, TOKEN, Agent, World
-
-
-class MakeWorld(Protocol):
-    """Makes a world with other settings than the usual ones (names as in the environment)."""
-
-    def __call__(self, *, together: bool = False, redis_url: str | None = None, **settings: str) -> World: ...
+from tests.world import ACCOUNT, OURS, TOKEN, Agent, MakeWorld, World
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import structlog
 
-from handoff import lifecycle, links
+from handoff import effects, ids, lifecycle, links
 from handoff.calls import RECONCILE_AFTER_MS, TIME_LIMIT_S, Calls
 from handoff.commands import Handoffs
 from handoff.config import Settings
@@ -20,7 +20,7 @@ from handoff.models import Attempt, Call, Handoff
 from handoff.moments import MINUTE, SECOND
 from handoff.people import mask
 from handoff.states import CallState, Disposition
-from handoff.store import Store
+from handoff.store import Plan, Store
 from voice import dispositions, sms, urls
 from voice.gateway import CallReport, Gateway, GatewayError, Permanent, Retryable
 
@@ -34,8 +34,8 @@ REFUSED_WAIT_MS = 5 * SECOND
 LONGEST_VALID_S = 36_000
 
 
-class Phone(Protocol):
-    """What the effects need of the services."""
+class Services(Protocol):
+    """What the effects need of the services that bootstrap.py wires."""
 
     @property
     def settings(self) -> Settings: ...
@@ -49,16 +49,16 @@ class Phone(Protocol):
     def gateway(self) -> Gateway: ...
 
 
-def place_call(phone: Phone, effect: Effect) -> bool:
+def place_call(services: Services, effect: Effect) -> bool:
     """Asks the provider for a call. True when the effect is done, whatever came of it."""
-    call = _with_handoff(phone.store.read_call(effect.subject))
-    claimed = phone.calls.claim(effect.subject, effect)
+    call = _with_handoff(services.store.read_call(effect.subject))
+    claimed = services.calls.claim(effect.subject, effect, ids.random_text(12))
     if claimed is None:
         return True  # done, or put off under a new row
     call = claimed
-    base = phone.settings.public_url
+    base = services.settings.public_url
     try:
-        placed = phone.gateway.place_call(
+        placed = services.gateway.place_call(
             call.number,
             voice_url=base + urls.voice(call.id),
             status_url=base + urls.call_status(call.id),
@@ -66,101 +66,113 @@ def place_call(phone: Phone, effect: Effect) -> bool:
             time_limit_s=TIME_LIMIT_S,
         )
     except Retryable as error:
-        return _try_again(phone, effect, call, error)
+        return _try_again(services, effect, call, error)
     except Permanent as error:
         log.warning("call_refused", number=mask(call.number), code=error.code, why=str(error))
-        phone.calls.end(call.id, error.disposition, detail=_detail(error))
+        services.calls.end(call.id, error.disposition, detail=_detail(error))
         return True
     except GatewayError as error:
         log.warning("call_unknown", number=mask(call.number), code=error.code, why=str(error))
-        phone.calls.lost_reply(call.id, _detail(error))
+        services.calls.lost_reply(call.id, _detail(error))
         return True
     log.info("call_placed", call=call.id, number=mask(call.number), provider_id=placed.provider_id)
-    phone.calls.placed(call.id, placed.provider_id)
-    if not phone.calls.needed(call):
-        _hang_up(phone, call.id)
+    services.calls.placed(call.id, placed.provider_id)
+    if not services.calls.needed(call) and not _hang_up(services, call.id):
+        now = services.handoffs.clock()
+        plan = Plan(effects=[effects.hang_up(call.id, now)])
+        services.store.commit(plan, now)
+        services.handoffs.hand_out(plan)
     return True
 
 
-def send_text(phone: Phone, effect: Effect) -> bool:
+def send_text(services: Services, effect: Effect) -> bool:
     """Sends the text of an attempt, with the person's own link. True when the effect is done."""
-    handoff = phone.store.read(effect.subject)
+    handoff = services.store.read(effect.subject)
     attempt = handoff.attempt(effect.attempt or "") if handoff else None
     if handoff is None or attempt is None or attempt.ended_at is not None:
         return True
-    now = phone.handoffs.clock()
-    number = next((one.number for one in phone.settings.people if one.id == attempt.contact), None)
+    now = services.handoffs.clock()
+    number = next((one.number for one in services.settings.people if one.id == attempt.contact), None)
     if handoff.closed or now >= handoff.deadline or number is None:
-        _end_text(phone, handoff, attempt, Disposition.WITHDRAWN)
+        _end_text(services, handoff, attempt, Disposition.WITHDRAWN)
         return True
-    if not phone.handoffs.change(handoff.id, lambda fresh, at: lifecycle.text_asked(fresh, attempt.id, at)):
+    run = ids.random_text(12)
+    services.handoffs.change(handoff.id, lambda fresh, at: lifecycle.text_asked(fresh, attempt.id, run, at))
+    asked = services.handoffs.get(handoff.id).attempt(attempt.id)
+    if asked is None or asked.asked_run != run:
         # An earlier run asked the provider and never came back: whether the text went out is unknown, and
         # it is not sent twice. A callback may still say.
-        _end_text(phone, handoff, attempt, Disposition.UNKNOWN)
+        _end_text(services, handoff, attempt, Disposition.UNKNOWN)
         return True
-    link = links.make(phone.settings.secret_keys[0], handoff.id, attempt.contact)
-    phone.store.put_link(link, handoff.id, attempt.contact)
+    link = links.make(services.settings.secret_keys[0], handoff.id, attempt.contact)
+    services.store.put_link(link, handoff.id, attempt.contact)
     try:
-        placed = phone.gateway.send_text(
+        placed = services.gateway.send_text(
             number,
-            sms.text_for(handoff, phone.settings.public_url + urls.page(link)),
-            status_url=phone.settings.public_url + urls.text_status(handoff.id, attempt.id),
+            sms.text_for(handoff, services.settings.public_url + urls.page(link)),
+            status_url=services.settings.public_url + urls.text_status(handoff.id, attempt.id),
             valid_s=max(1, min(LONGEST_VALID_S, (handoff.deadline - now) // SECOND)),
         )
     except Retryable as error:
-        return _text_again(phone, effect, handoff, attempt, error)
+        return _text_again(services, effect, handoff, attempt, error)
     except GatewayError as error:
         what = error.disposition if isinstance(error, Permanent) else Disposition.UNKNOWN
         log.warning("text_failed", number=mask(number), code=error.code, why=str(error), disposition=what)
-        _end_text(phone, handoff, attempt, what, detail=_detail(error))
+        _end_text(services, handoff, attempt, what, detail=_detail(error))
         return True
     log.info("text_accepted", number=mask(number), provider_id=placed.provider_id)
-    phone.handoffs.change(
+    services.handoffs.change(
         handoff.id,
         lambda fresh, at: lifecycle.text_accepted(fresh, attempt.id, placed.provider_id, at),
     )
     return True
 
 
-def hang_up(phone: Phone, effect: Effect) -> bool:
+def hang_up(services: Services, effect: Effect) -> bool:
     """Ends a call that nothing needs any more; a person who is on the line is told why first."""
-    done = _hang_up(phone, effect.subject)
+    done = _hang_up(services, effect.subject, even_ended=effect.even_ended)
     if not done:
-        now = phone.handoffs.clock()
-        phone.store.postpone(effect, now + 2 * SECOND, now)
+        now = services.handoffs.clock()
+        services.store.postpone(effect, now + 2 * SECOND, now, failed=False)
     return done
 
 
-def reconcile_call(phone: Phone, effect: Effect) -> bool:
-    """Looks a call up once when its callbacks are missing, and draws the conclusion."""
-    call = _with_handoff(phone.store.read_call(effect.subject))
+def reconcile_call(services: Services, effect: Effect) -> bool:
+    """Looks a call up when its callbacks are missing, and draws the conclusion.
+
+    Once, as a rule; a call that somebody is still on is looked at again, at growing intervals, since the
+    callback that ends it may be lost as well.
+    """
+    call = _with_handoff(services.store.read_call(effect.subject))
     if call is None or call.state is CallState.ENDED:
         return True
-    now = phone.handoffs.clock()
+    now = services.handoffs.clock()
     try:
         report = (
-            phone.gateway.look_up(call.provider_id)
+            services.gateway.look_up(call.provider_id)
             if call.provider_id
-            else phone.gateway.find_call(call.number, since_ms=call.placing_at or call.created_at)
+            else services.gateway.find_call(call.number, since_ms=call.placing_at or call.created_at)
         )
     except GatewayError as error:
         log.warning("look_up_failed", code=error.code, why=str(error), tries=effect.tries)
         if effect.tries >= REFUSED_TRIES:
-            phone.calls.end(call.id, Disposition.UNKNOWN, detail="the provider could not be asked")
+            services.calls.end(call.id, Disposition.UNKNOWN, detail="the provider could not be asked")
             return True
-        phone.store.postpone(effect, now + 10 * SECOND, now)
+        now = services.handoffs.clock()
+        services.store.postpone(effect, now + 10 * SECOND, now)
         return False
     if report is None:
-        phone.calls.end(call.id, Disposition.UNKNOWN, detail="the provider knows of no such call")
+        services.calls.end(call.id, Disposition.UNKNOWN, detail="the provider knows of no such call")
         return True
-    if _conclude(phone, call, report):
+    if _conclude(services, call, report):
         return True
-    again = now + RECONCILE_AFTER_MS
-    over = (call.placing_at or call.created_at) + TIME_LIMIT_S * SECOND + 2 * MINUTE
+    begun = call.placing_at or call.created_at
+    over = begun + TIME_LIMIT_S * SECOND + 2 * MINUTE
+    now = services.handoffs.clock()
     if now >= over:
-        phone.calls.end(call.id, Disposition.UNKNOWN, provider_id=report.provider_id)
+        services.calls.end(call.id, Disposition.UNKNOWN, provider_id=report.provider_id)
         return True
-    phone.store.postpone(effect, again, now)
+    services.store.postpone(effect, min(now + max(now - begun, RECONCILE_AFTER_MS), over), now, failed=False)
     return False
 
 
@@ -175,42 +187,41 @@ def ended_as(call: Call, status: str, sip_code: int | None, answered_by: str | N
     )
 
 
-def _conclude(phone: Phone, call: Call, report: CallReport) -> bool:
+def _conclude(services: Services, call: Call, report: CallReport) -> bool:
     """Applies what a look-up said; True when the call is over."""
     state = dispositions.call_state(report.status)
     if state is CallState.ENDED:
-        phone.calls.end(
+        services.calls.end(
             call.id,
             lambda fresh: ended_as(fresh, report.status, report.sip_code, report.answered_by),
             provider_id=report.provider_id,
             detail="found by a look-up",
         )
         return True
-    phone.calls.placed(call.id, report.provider_id)
+    services.calls.placed(call.id, report.provider_id)
     if state is CallState.ANSWERED:
-        phone.calls.answered(call.id, report.provider_id)
+        services.calls.answered(call.id, report.provider_id)
     return False
 
 
-def _hang_up(phone: Phone, call_id: str) -> bool:
+def _hang_up(services: Services, call_id: str, *, even_ended: bool = False) -> bool:
     """False when it has to be tried again."""
-    call = _with_handoff(phone.store.read_call(call_id))
-    if call is None or call.state is CallState.ENDED:
+    call = _with_handoff(services.store.read_call(call_id))
+    if call is None or (call.state is CallState.ENDED and not even_ended):
         return True
     if call.state is CallState.DUE:
-        phone.calls.end(call_id, Disposition.WITHDRAWN)
-        return True
+        return services.calls.withdraw(call_id)
     if call.provider_id is None:
         return False  # its create is on the way or unknown; a callback or the look-up will name it
     try:
         if call.state is CallState.ANSWERED:
-            if _is_theirs(phone, call):
+            if _is_theirs(services, call):
                 return True  # they said "I'm on it" by link, and may go on listening
-            phone.gateway.redirect(call.provider_id, phone.settings.public_url + urls.settled(call.id))
+            services.gateway.redirect(call.provider_id, services.settings.public_url + urls.settled(call.id))
         else:
-            phone.gateway.hang_up(call.provider_id)
+            services.gateway.hang_up(call.provider_id)
             # Ended here and now: a call that was still in the provider's queue gets no callback.
-            phone.calls.end(call.id, Disposition.WITHDRAWN)
+            services.calls.end(call.id, Disposition.WITHDRAWN)
     except Permanent as error:
         log.warning("hang_up_refused", code=error.code, why=str(error))
         return True
@@ -221,41 +232,49 @@ def _hang_up(phone: Phone, call_id: str) -> bool:
     return True
 
 
-def _is_theirs(phone: Phone, call: Call) -> bool:
+def _is_theirs(services: Services, call: Call) -> bool:
     """Whether the person on this call is the one who has acknowledged the handoff."""
-    handoff = phone.store.read(call.entries[0].handoff) if call.entries else None
+    handoff = services.store.read(call.entries[0].handoff) if call.entries else None
     holder = handoff.acknowledged if handoff and not handoff.closed else None
     return holder is not None and holder.by.id == call.contact
 
 
-def _try_again(phone: Phone, effect: Effect, call: Call, error: Retryable) -> bool:
+def _try_again(services: Services, effect: Effect, call: Call, error: Retryable) -> bool:
     """The provider did not process the create: the same call is due again, a few times."""
     log.warning("call_not_processed", number=mask(call.number), code=error.code, tries=effect.tries)
     if effect.tries >= REFUSED_TRIES:
-        phone.calls.end(call.id, Disposition.PROVIDER_ERROR, detail=_detail(error))
+        services.calls.end(call.id, Disposition.PROVIDER_ERROR, detail=_detail(error))
         return True
-    phone.calls.give_back(call.id)
-    now = phone.handoffs.clock()
-    phone.store.postpone(effect, now + REFUSED_WAIT_MS * (effect.tries + 1), now)
+    services.calls.give_back(call.id)
+    now = services.handoffs.clock()
+    services.store.postpone(effect, now + REFUSED_WAIT_MS * (effect.tries + 1), now)
     return False
 
 
-def _text_again(phone: Phone, effect: Effect, handoff: Handoff, attempt: Attempt, error: Retryable) -> bool:
+def _text_again(
+    services: Services, effect: Effect, handoff: Handoff, attempt: Attempt, error: Retryable
+) -> bool:
     log.warning("text_not_processed", code=error.code, tries=effect.tries)
     if effect.tries >= REFUSED_TRIES:
-        _end_text(phone, handoff, attempt, Disposition.PROVIDER_ERROR, detail=_detail(error))
+        _end_text(services, handoff, attempt, Disposition.PROVIDER_ERROR, detail=_detail(error))
         return True
-    phone.handoffs.change(handoff.id, lambda fresh, at: lifecycle.text_not_processed(fresh, attempt.id, at))
-    now = phone.handoffs.clock()
-    phone.store.postpone(effect, now + REFUSED_WAIT_MS * (effect.tries + 1), now)
+    services.handoffs.change(
+        handoff.id, lambda fresh, at: lifecycle.text_not_processed(fresh, attempt.id, at)
+    )
+    now = services.handoffs.clock()
+    services.store.postpone(effect, now + REFUSED_WAIT_MS * (effect.tries + 1), now)
     return False
 
 
 def _end_text(
-    phone: Phone, handoff: Handoff, attempt: Attempt, disposition: Disposition, detail: str | None = None
+    services: Services,
+    handoff: Handoff,
+    attempt: Attempt,
+    disposition: Disposition,
+    detail: str | None = None,
 ) -> None:
-    rules = phone.handoffs.rules()
-    phone.handoffs.change(
+    rules = services.handoffs.rules()
+    services.handoffs.change(
         handoff.id,
         lambda fresh, at: lifecycle.end_attempt(fresh, attempt.id, disposition, rules, at, detail=detail),
     )

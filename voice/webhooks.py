@@ -78,8 +78,8 @@ def again(call_id: str, attempt_id: str) -> Response:
             scripts.holding(
                 handoff,
                 _keys(handoff),
-                key_url=urls.key(call_id, attempt.id, turn=turn, silent=silent, held=True),
-                again_url=urls.again(call_id, attempt.id, turn=turn + 1, silent=silent, held=True),
+                key_url=_key_url(call_id, attempt.id, turn=turn, silent=silent, held=True),
+                again_url=_again_url(call_id, attempt.id, turn=turn + 1, silent=silent, held=True),
             )
         )
     if silent > scripts.LAST_TURN or turn > MOST_TURNS:
@@ -99,12 +99,16 @@ def key(call_id: str, attempt_id: str) -> Response:
     digits = request.values.get("Digits", "") or request.args.get("key", "")
     keys = _keys(handoff) if not handoff.closed else keys_for(_as_open(handoff), has_next=False)
     action = meaning(keys, digits)
-    if action in (None, Action.REPEAT) or turn > MOST_TURNS:
+    command = f"key-{attempt.id}-{turn}-{digits}"
+    # The key may have been acted on, and only the answer lost: then what is in the menu now is no matter.
+    _, outcome = services.store.read_for(handoff.id, command)
+    if outcome is None and (action in (None, Action.REPEAT) or turn > MOST_TURNS):
         if handoff.closed:
             return _twiml(scripts.settled(handoff, now=services.clock(), contact=call.contact))
         return _twiml(_once_more(call, handoff, attempt, action, turn, silent))
-    assert action is not None
-    outcome = _act(services, call, handoff, attempt, action, f"key-{attempt.id}-{turn}-{digits}")
+    if outcome is None:
+        assert action is not None
+        outcome = _act(services, call, handoff, attempt, action, command)
     services.calls.pressed(call_id, digits, turn)
     fresh = services.handoffs.get(handoff.id)
     return _twiml(
@@ -113,8 +117,8 @@ def key(call_id: str, attempt_id: str) -> Response:
             fresh,
             _keys(fresh),
             now=services.clock(),
-            key_url=urls.key(call_id, attempt.id, turn=turn + 1, silent=1, held=True),
-            again_url=urls.again(call_id, attempt.id, turn=turn + 1, silent=1, held=True),
+            key_url=_key_url(call_id, attempt.id, turn=turn + 1, silent=1, held=True),
+            again_url=_again_url(call_id, attempt.id, turn=turn + 1, silent=1, held=True),
             contact=call.contact,
             text_sent=_text_sent(fresh, attempt),
         )
@@ -137,24 +141,19 @@ def call_status(call_id: str) -> Response:
     """What became of a call. Twice, late, early and out of order are all fine."""
     services, form = _services(), request.form
     status, provider_id = form.get("CallStatus", ""), form.get("CallSid")
-    seq = form.get("SequenceNumber", type=int)
     state = dispositions.call_state(status)
     _spoken_for(call_id)
-    log.info("call_status", status=status, seq=seq)
-    seq = -1 if seq is None else seq
+    log.info("call_status", status=status, seq=form.get("SequenceNumber"))
     if state is CallState.PLACED and provider_id:
         services.calls.placed(call_id, provider_id)
     elif state is CallState.RINGING:
-        services.calls.ringing(call_id, provider_id, seq)
+        services.calls.ringing(call_id, provider_id)
     elif state is CallState.ANSWERED:
-        services.calls.answered(call_id, provider_id, seq)
+        services.calls.answered(call_id, provider_id)
     elif state is CallState.ENDED:
         sip, by = form.get("SipResponseCode", type=int), form.get("AnsweredBy")
         services.calls.end(
-            call_id,
-            lambda call: dialling.ended_as(call, status, sip, by),
-            provider_id=provider_id,
-            seq=seq,
+            call_id, lambda call: dialling.ended_as(call, status, sip, by), provider_id=provider_id
         )
     return Response(status=204)
 
@@ -195,7 +194,8 @@ def broken(error: Exception) -> Response:
         # Twilio does not send Digits again after a Redirect, so the key rides along.
         pressed = request.form.get("Digits") or request.args.get("key", "")
         args = request.args.to_dict() | {"retry": str(retry), "key": pressed}
-        return _twiml(scripts.one_moment(f"{request.path}?{urlencode(args)}", retry))
+        again = f"{_services().settings.public_url}{request.path}?{urlencode(args)}"
+        return _twiml(scripts.one_moment(again, retry))
     return _twiml(scripts.apology())
 
 
@@ -224,8 +224,8 @@ def _menu(call: Call, handoff: Handoff, attempt: Attempt, *, turn: int, silent: 
     return scripts.greeting(
         handoff,
         _keys(handoff),
-        key_url=urls.key(call.id, attempt.id, turn=turn, silent=silent),
-        again_url=urls.again(call.id, attempt.id, turn=turn + 1, silent=silent + 1),
+        key_url=_key_url(call.id, attempt.id, turn=turn, silent=silent),
+        again_url=_again_url(call.id, attempt.id, turn=turn + 1, silent=silent + 1),
         turn=silent,
         text_sent=_text_sent(handoff, attempt),
     )
@@ -243,8 +243,8 @@ def _once_more(
     return scripts.unknown_key(
         handoff,
         _keys(handoff),
-        key_url=urls.key(call.id, attempt.id, turn=turn + 1, silent=silent + 1),
-        again_url=urls.again(call.id, attempt.id, turn=turn + 2, silent=silent + 1),
+        key_url=_key_url(call.id, attempt.id, turn=turn + 1, silent=silent + 1),
+        again_url=_again_url(call.id, attempt.id, turn=turn + 2, silent=silent + 1),
         turn=silent,
         text_sent=_text_sent(handoff, attempt),
     )
@@ -263,6 +263,15 @@ def _spoken_for(
     structlog.contextvars.bind_contextvars(handoff=entry.handoff, call=call_id)
     handoff = store.read(entry.handoff)
     return call, handoff, handoff.attempt(entry.attempt) if handoff else None
+
+
+def _key_url(call: str, attempt: str, *, turn: int, silent: int, held: bool = False) -> str:
+    """Whole, so that a public URL with a path prefix is kept."""
+    return _services().settings.public_url + urls.key(call, attempt, turn=turn, silent=silent, held=held)
+
+
+def _again_url(call: str, attempt: str, *, turn: int, silent: int, held: bool = False) -> str:
+    return _services().settings.public_url + urls.again(call, attempt, turn=turn, silent=silent, held=held)
 
 
 def _keys(handoff: Handoff) -> tuple[Key, ...]:

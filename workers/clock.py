@@ -27,6 +27,7 @@ log = structlog.get_logger(__name__)
 #: How often the clock looks, in seconds: the most by which a deadline is late.
 TICK_S = 0.1
 BEAT_EVERY_MS = 5 * SECOND
+WEB_SILENT_MS = 15 * SECOND
 AGENT_GONE = Actor(kind=ActorKind.CLOCK, id="agent-gone")
 
 
@@ -51,7 +52,7 @@ def tick(services: Services) -> int:
     claimed = services.store.claim_due(now)
     for one in claimed:
         structlog.contextvars.clear_contextvars()
-        structlog.contextvars.bind_contextvars(effect=one.effect.id, handoff=one.effect.subject)
+        structlog.contextvars.bind_contextvars(effect=one.effect.id)
         if one.effect.kind not in TIMERS:
             services.enqueue([one.effect.id], one.lease)
         elif _decide(services, one.effect):
@@ -76,11 +77,11 @@ def _decide(services: Services, effect: Effect) -> bool:
 
 def _beat(services: Services, now: int) -> None:
     """Says that a clock is alive, and asks a worker to say the same through the queue."""
-    if now - services.store.seen().get("clock", 0) < BEAT_EVERY_MS:
+    if 0 <= now - services.store.seen().get("clock", 0) < BEAT_EVERY_MS:
         return
     services.store.beat("clock", now)
     if isinstance(services.enqueue, RqEnqueue):
-        services.enqueue.put("workers.jobs.beat", "", f"beat-{now // BEAT_EVERY_MS}", ttl_s=30)
+        services.enqueue.ask_for_beat(now // BEAT_EVERY_MS)
 
 
 def _deadline(services: Services, effect: Effect) -> bool:
@@ -95,7 +96,12 @@ def _lapse(services: Services, effect: Effect) -> bool:
 
 
 def _agent_gone(services: Services, effect: Effect) -> bool:
-    """Nobody has waited for it for long enough."""
+    """Nobody has waited for it for long enough, although somebody could have: while no web process was seen,
+    nobody could."""
+    now, web = services.clock(), services.store.seen().get("web")
+    if web is not None and now - web > WEB_SILENT_MS:
+        services.store.postpone(effect, now + services.handoffs.rules().agent_gone_ms, now, failed=False)
+        return False
     services.handoffs.cancel(effect.subject, AGENT_GONE, CloseReason.AGENT_GONE, f"gone-{effect.subject}")
     return True
 

@@ -15,6 +15,8 @@ from rq import Queue
 from rq.exceptions import DuplicateJobError
 from rq.serializers import JSONSerializer
 
+from handoff.effects import EffectKind
+
 log = structlog.get_logger(__name__)
 
 #: The longest a job may run, in seconds: the slowest is a create at the provider, which has its own limit.
@@ -22,34 +24,38 @@ JOB_TIMEOUT_S = 50
 FAILURE_TTL_S = 60
 
 
-def queue_name(prefix: str) -> str:
-    """One queue per installation, so that two on one Redis don't take each other's work."""
-    return f"handoff-{prefix}"
+def queue_names(prefix: str) -> tuple[str, str]:
+    """The two queues of an installation, in the order in which a worker empties them: what reaches people,
+    and callbacks to agents, whose servers may take their time (ten seconds each) and must not make a phone
+    wait. Two installations on one Redis don't take each other's work."""
+    return f"handoff-{prefix}", f"handoff-{prefix}-callbacks"
 
 
 class RqEnqueue:
-    """Puts effects into the queue. `connection` must not decode responses."""
+    """Puts effects into the queues. `connection` must not decode responses."""
 
     def __init__(self, connection: redis.Redis, prefix: str):
-        self.queue = Queue(queue_name(prefix), connection=connection, serializer=JSONSerializer)
-        self._listed = False
+        people, callbacks = queue_names(prefix)
+        self._people = Queue(people, connection=connection, serializer=JSONSerializer)
+        self._callbacks = Queue(callbacks, connection=connection, serializer=JSONSerializer)
 
     def __call__(self, effect_ids: Collection[str], lease: int = 1) -> None:
-        """Enqueues each under its claim's number. Never fails: what was committed is committed, and a row
-        that could not be enqueued now is enqueued by the clock, seconds later."""
+        """Enqueues each under its claim's number. Never fails because of Redis: what was committed is
+        committed, and a row that could not be enqueued now is enqueued by the clock, seconds later."""
         try:
             for effect_id in effect_ids:
-                self.put("workers.jobs.perform", effect_id, f"{effect_id}-{lease}")
+                queue = self._callbacks if effect_id.startswith(EffectKind.RESUME) else self._people
+                self._put(queue, "workers.jobs.perform", effect_id, f"{effect_id}-{lease}")
         except redis.RedisError as error:
             log.warning("enqueue_put_off", why=type(error).__name__, effects=sorted(effect_ids))
 
-    def put(self, job: str, argument: str, job_id: str, ttl_s: int | None = None) -> None:
-        """One job. With `ttl_s` it is dropped when no worker takes it within that time."""
-        # RQ puts the queue's name on its list with every job, which is a round trip of its own. With a
-        # pipeline it leaves that to us, and a unique job goes out by its one script anyway: once is enough.
-        listing = self.queue.connection.pipeline()
+    def ask_for_beat(self, number: int) -> None:
+        """Asks a worker to show that it takes jobs, unless none does so within half a minute."""
+        self._put(self._people, "workers.jobs.beat", "", f"beat-{number}", ttl_s=30)
+
+    def _put(self, queue: Queue, job: str, argument: str, job_id: str, ttl_s: int | None = None) -> None:
         try:
-            self.queue.enqueue_call(
+            queue.enqueue_call(
                 job,
                 args=(argument,),
                 job_id=job_id,
@@ -58,10 +64,6 @@ class RqEnqueue:
                 result_ttl=0,
                 failure_ttl=FAILURE_TTL_S,
                 ttl=ttl_s,
-                pipeline=listing,
             )
-            if not self._listed:
-                listing.execute()
-                self._listed = True
         except DuplicateJobError:
             return

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import structlog
 
-from handoff import resume
+from handoff import ids, resume
 from handoff.bootstrap import Services
 from handoff.effects import Effect, EffectKind
 from handoff.models import EventType
@@ -26,11 +26,13 @@ RUN_MS = 60 * SECOND
 
 def perform_effect(services: Services, effect_id: str) -> None:
     """Runs the effect with this id once, and takes its row away when it is done."""
-    effect = services.store.begin(effect_id, services.clock(), RUN_MS)
+    structlog.contextvars.clear_contextvars()
+    effect = services.store.begin(effect_id, services.clock(), RUN_MS, ids.random_text(12))
     if effect is None:
         return
-    structlog.contextvars.clear_contextvars()
-    structlog.contextvars.bind_contextvars(effect=effect.id, handoff=effect.subject)
+    structlog.contextvars.bind_contextvars(effect=effect.id)
+    if ids.is_id(effect.subject, ids.HANDOFF):
+        structlog.contextvars.bind_contextvars(handoff=effect.subject)
     if _DO[effect.kind](services, effect):
         services.store.finish(effect, services.clock())
 
@@ -69,6 +71,7 @@ def _tell_agent(services: Services, effect: Effect) -> bool:
         )
     if wait is None:
         return True
+    now = services.clock()  # the try itself may have taken its ten seconds
     services.store.postpone(effect, now + round(wait.total_seconds() * 1000), now)
     return False
 

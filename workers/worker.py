@@ -12,7 +12,7 @@ from rq.serializers import JSONSerializer
 
 from handoff import bootstrap
 from handoff.bootstrap import Services
-from workers.enqueue import queue_name
+from workers.enqueue import queue_names
 
 log = structlog.get_logger(__name__)
 
@@ -33,11 +33,11 @@ def use(services: Services) -> None:
 
 
 def make(services: Services) -> SimpleWorker:
-    """A worker on this installation's queue."""
+    """A worker on this installation's queues."""
     use(services)
     return SimpleWorker(
-        [queue_name(services.settings.prefix)],
-        connection=services.store.connections.for_queue(),
+        list(queue_names(services.settings.prefix)),
+        connection=services.store.connections.for_worker(),
         serializer=JSONSerializer,
         default_result_ttl=0,
     )

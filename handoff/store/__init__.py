@@ -6,7 +6,8 @@ decided atomic. Redis 7.0 or newer, or Valkey.
 
 from handoff.store.connection import Connections, Persistence
 from handoff.store.keyspace import Keyspace
-from handoff.store.store import Again, Claimed, Done, Link, Opened, Stale, Store
+from handoff.store.plan import Plan
+from handoff.store.store import Again, Claimed, Done, Link, Opened, Stale, Store, sha256
 from handoff.store.wakes import Wake, WakeReader
 
 __all__ = [
@@ -18,8 +19,10 @@ __all__ = [
     "Link",
     "Opened",
     "Persistence",
+    "Plan",
     "Stale",
     "Store",
     "Wake",
     "WakeReader",
+    "sha256",
 ]

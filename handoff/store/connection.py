@@ -69,17 +69,23 @@ class Connections:
         except redis.RedisError as error:
             raise ConnectionBroken(type(error).__name__) from error
 
-    def for_queue(self) -> redis.Redis:
-        """A client for RQ, which needs bytes and reads that block for minutes."""
-        pool = redis.BlockingConnectionPool.from_url(
+    def for_enqueue(self) -> redis.Redis:
+        """A client for putting jobs into RQ's queues, which needs bytes; as patient as `commands`."""
+        return redis.Redis.from_pool(self._byte_pool(READ_TIMEOUT_S))
+
+    def for_worker(self) -> redis.Redis:
+        """A client for an RQ worker, whose reads block for minutes."""
+        return redis.Redis.from_pool(self._byte_pool(None))
+
+    def _byte_pool(self, read_timeout_s: float | None) -> redis.BlockingConnectionPool:
+        return redis.BlockingConnectionPool.from_url(
             self.url,
             max_connections=QUEUE_POOL_SIZE,
             timeout=10,
             socket_connect_timeout=2,
-            socket_timeout=None,
+            socket_timeout=read_timeout_s,
             retry=_patience(),
         )
-        return redis.Redis.from_pool(pool)
 
     def persistence(self) -> Persistence:
         """Asks the server how it persists. Raises redis.RedisError when it can't be reached."""

@@ -6,7 +6,7 @@ may touch several of them. RQ's own keys (`rq:*`) are RQ's; our queue there is n
     key                           type    holds                                             goes
     {p}:ho:<id>                   hash    `doc` the handoff, `rev`, `state`, and `idem`,    purge
                                           its idempotency key: THE AGENT'S PENDING KEY
-    {p}:ho:<id>:events            stream  the timeline; entry `<seq>-0`, field `e`          purge
+    {p}:ho:<id>:events            list    the timeline; event `seq` is at `seq - 1`         purge
     {p}:ho:<id>:commands          hash    command id -> the outcome it had                  purge
     {p}:ho:<id>:links             set     hashes of the links that were sent                purge
     {p}:link:<sha256>             string  `<handoff>|<contact>`                             purge
@@ -25,7 +25,7 @@ may touch several of them. RQ's own keys (`rq:*`) are RQ's; our queue there is n
     {p}:wakes                     stream  every change: `h` handoff, `s` seq, `c` closed    10,000 kept
     {p}:keys                      hash    API key id -> its record                          never
     {p}:keys:hashes               hash    sha256 of the key -> API key id                   never
-    {p}:seen                      hash    `clock`, `worker` -> when last seen, ms           never
+    {p}:seen                      hash    `clock`, `worker`, `web` -> when last seen, ms    never
     {p}:rate:<what>               string  a counter                                         its window
 """
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from handoff.effects import TIMERS, Effect
 from handoff.lifecycle import Change
-from handoff.models import Call, Handoff
+from handoff.models import Call, Handoff, Record
 from handoff.outcomes import Outcome
 from handoff.states import CLOSED, State
 from handoff.store.keyspace import Keyspace
@@ -45,7 +45,7 @@ def write(tx: Transaction, keys: Keyspace, plan: Plan, now: int) -> None:
     """Puts the whole plan into `tx`, and fills in `plan.dispatched`."""
     if plan.command:
         handoff_id, command_id, outcome = plan.command
-        tx.remember(keys.commands(handoff_id), command_id, outcome.model_dump_json())
+        tx.remember(keys.commands(handoff_id), command_id, _document(outcome))
     effects, drop = list(plan.effects), list(plan.drop)
     for change in plan.changes:
         _put_handoff(tx, keys, change, plan)
@@ -62,7 +62,8 @@ def write(tx: Transaction, keys: Keyspace, plan: Plan, now: int) -> None:
         tx.guard(keys.lines, plan.free_line.number, plan.free_line.id)
         tx.write("HDEL", keys.lines, plan.free_line.number)
     if plan.finish:
-        tx.guard(keys.effects, plan.finish.id, plan.finish.model_dump_json())
+        # What was read, not what this version would write: a row of an earlier version has fewer fields.
+        tx.guard(keys.effects, plan.finish.id, plan.finish.stored or plan.finish.model_dump_json())
         drop.append(plan.finish.id)
     drop_effects(tx, keys, drop)
     _put_effects(tx, keys, effects, now, plan.dispatched)
@@ -86,7 +87,7 @@ def _put_handoff(tx: Transaction, keys: Keyspace, change: Change, plan: Plan) ->
     key = keys.handoff(handoff.id)
     first = handoff.rev == 1
     tx.guard(key, "rev", "" if first else str(handoff.rev - 1))
-    fields = ["doc", handoff.model_dump_json(), "rev", str(handoff.rev), "state", handoff.state.value]
+    fields = ["doc", _document(handoff), "rev", str(handoff.rev), "state", handoff.state.value]
     if first and plan.idempotency:
         api_key_id, key_hash, body_hash = plan.idempotency
         idem = keys.idempotency(api_key_id, key_hash)
@@ -96,7 +97,7 @@ def _put_handoff(tx: Transaction, keys: Keyspace, change: Change, plan: Plan) ->
     tx.write("HSET", key, *fields)
     _put_into_indexes(tx, keys, handoff, first=first)
     for event in change.events:
-        tx.write("XADD", keys.events(handoff.id), f"{event.seq}-0", "e", event.model_dump_json())
+        tx.write("RPUSH", keys.events(handoff.id), _document(event))
     closed = "1" if handoff.closed else "0"
     wake = ["h", handoff.id, "s", str(handoff.seq), "c", closed]
     tx.write("XADD", keys.wakes, "MAXLEN", "~", str(WAKES_KEPT), "*", *wake)
@@ -118,7 +119,7 @@ def _put_into_indexes(tx: Transaction, keys: Keyspace, handoff: Handoff, *, firs
 def _put_call(tx: Transaction, keys: Keyspace, call: Call, *, expected: str) -> None:
     key = keys.call(call.id)
     tx.guard(key, "rev", expected)
-    tx.write("HSET", key, "doc", call.model_dump_json(), "rev", str(call.rev))
+    tx.write("HSET", key, "doc", _document(call), "rev", str(call.rev))
 
 
 def _put_effects(
@@ -140,3 +141,8 @@ def _put_effects(
         tx.write("HSET", keys.leases, *(word for row in sorted(at_once) for word in (row, "1")))
     if later := [row for row in rows if row not in at_once]:
         tx.write("HDEL", keys.leases, *later)
+
+
+def _document(record: Record) -> str:
+    """A record as it is kept: what is None is left out, a fifth of a handoff. Reading puts it back."""
+    return record.model_dump_json(exclude_none=True)

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import redis
+import structlog
+from pydantic import ValidationError
 
 from handoff.effects import Effect
 from handoff.models import ApiKey, Call, Event, Handoff
@@ -23,14 +25,17 @@ from handoff.outcomes import Outcome
 from handoff.states import CLOSED, State
 from handoff.store.connection import ConnectionBroken, Connections
 from handoff.store.keyspace import Keyspace
-from handoff.store.plan import FIRST_LEASE_MS, drop_effects, index_name, write
-from handoff.store.plan import Plan as Plan
+from handoff.store.plan import FIRST_LEASE_MS, Plan, drop_effects, index_name, write
 from handoff.store.transaction import Transaction
 from handoff.store.wakes import WakeReader, parse
 
 _LUA = Path(__file__).parent / "lua"
 COMMANDS_TTL_AFTER_PURGE_MS = 400 * DAY
 LONGEST_LEASE_MS = 60_000
+#: By how much the clocks of two machines may differ without an effect being taken for one that was put off.
+CLOCKS_DIFFER_MS = 2_000
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -126,8 +131,8 @@ class Store:
 
     def events(self, handoff_id: str, *, after: int = 0) -> list[Event]:
         """The timeline, oldest first, from the event after `after`."""
-        entries = self._redis.xrange(self.keys.events(handoff_id), min=f"({after}-0")
-        return [Event.model_validate_json(fields["e"]) for _, fields in entries]
+        found = self._redis.lrange(self.keys.events(handoff_id), after, -1)
+        return [Event.model_validate_json(event) for event in found]
 
     def page(
         self, *, agent: str | None, state: State | None, before: str | None, limit: int
@@ -177,18 +182,21 @@ class Store:
             args=[now, limit, FIRST_LEASE_MS, LONGEST_LEASE_MS],
         )
         triples = zip(flat[0::3], flat[1::3], flat[2::3], strict=True)
-        return [Claimed(Effect.model_validate_json(doc), int(lease)) for _, lease, doc in triples]
+        rows = [(_effect(doc), int(lease)) for _, lease, doc in triples]
+        return [Claimed(effect, lease) for effect, lease in rows if effect is not None]
 
-    def begin(self, effect_id: str, now: int, span_ms: int) -> Effect | None:
-        """Starts a run of an effect that may take `span_ms`; None when it is done or another run has it."""
+    def begin(self, effect_id: str, now: int, span_ms: int, run: str) -> Effect | None:
+        """Starts a run of an effect that may take `span_ms`; None when it is done, put off, or another
+        run has it. `run` names this run, so that asking again after a lost reply is no other run."""
         answer = self._begin(
-            keys=[self.keys.due, self.keys.effects, self.keys.runs], args=[effect_id, now, span_ms]
+            keys=[self.keys.due, self.keys.effects, self.keys.runs],
+            args=[effect_id, now, span_ms, run, CLOCKS_DIFFER_MS],
         )
-        return Effect.model_validate_json(answer[1]) if answer[0] == "run" else None
+        return _effect(answer[1]) if answer[0] == "run" else None
 
-    def postpone(self, effect: Effect, due: int, now: int) -> None:
-        """Puts the effect off until `due`, one try more on its count."""
-        later = effect.model_copy(update={"due": due, "tries": effect.tries + 1})
+    def postpone(self, effect: Effect, due: int, now: int, *, failed: bool = True) -> None:
+        """Puts the effect off until `due`; a try that `failed` is counted."""
+        later = effect.model_copy(update={"due": due, "tries": effect.tries + failed, "stored": None})
         self.commit(Plan(finish=effect, effects=[later]), now)
 
     def finish(self, effect: Effect, now: int) -> None:
@@ -198,10 +206,6 @@ class Store:
     def keep_waiting(self, effect_id: str, due: int) -> None:
         """Puts a due time off, if it is still there and not later already: the agent is seen waiting."""
         self._redis.zadd(self.keys.due, {effect_id: due}, xx=True, gt=True)
-
-    def backlog(self, now: int) -> int:
-        """How many effects are overdue by more than their first lease."""
-        return int(self._redis.zcount(self.keys.due, "-inf", now - FIRST_LEASE_MS))
 
     # Idempotency, links, API keys
 
@@ -233,21 +237,20 @@ class Store:
     def touch_api_key(self, key: ApiKey, now: int) -> None:
         """Notes that a key is in use, unless its record changed since it was read (it may be revoked)."""
         tx = Transaction(self.keys)
-        tx.guard(self.keys.api_keys, key.id, key.model_dump_json())
+        tx.guard(self.keys.api_keys, key.id, key.stored or key.model_dump_json())
         used = key.model_copy(update={"last_used": now})
         tx.write("HSET", self.keys.api_keys, key.id, used.model_dump_json())
         self._commit(keys=tx.keys, args=tx.args())
 
     def api_key(self, key_id: str) -> ApiKey | None:
         """The record with this id."""
-        doc = self._redis.hget(self.keys.api_keys, key_id)
-        return ApiKey.model_validate_json(doc) if doc else None
+        return _api_key(self._redis.hget(self.keys.api_keys, key_id))
 
     def api_key_by_hash(self, key_hash: str) -> ApiKey | None:
         """The record of the key with this SHA-256 (hex). Looking a hash up tells nothing about the key."""
         # Every request asks this, so it is one round trip; nothing is kept here, since a key may be revoked.
         doc = self._through(keys=[self.keys.api_key_hashes, self.keys.api_keys], args=[key_hash])
-        return ApiKey.model_validate_json(doc) if doc else None
+        return _api_key(doc)
 
     def api_keys(self) -> list[ApiKey]:
         """All of them, oldest first."""
@@ -304,6 +307,22 @@ class Store:
             tx.write("SET", idem, "deleted|", "PX", str(COMMANDS_TTL_AFTER_PURGE_MS))
         drop_effects(tx, self.keys, [finish.id])
         return bool(self._commit(keys=tx.keys, args=tx.args())[0] == "done")
+
+
+def _effect(document: str) -> Effect | None:
+    """A row as an effect that remembers how it was written. None for one of a newer version of this
+    service, which is left for a process that can read it."""
+    try:
+        return Effect.model_validate_json(document).model_copy(update={"stored": document})
+    except ValidationError:
+        log.error("effect_not_readable", document=document[:200])
+        return None
+
+
+def _api_key(document: str | None) -> ApiKey | None:
+    if document is None:
+        return None
+    return ApiKey.model_validate_json(document).model_copy(update={"stored": document})
 
 
 def sha256(text: str) -> str:

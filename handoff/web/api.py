@@ -22,14 +22,12 @@ from handoff.messages import (
 from handoff.models import ApiKey, AskResult, Channel, Decision, Handoff, Proof
 from handoff.outcomes import Outcome
 from handoff.states import CloseReason, Kind, State
+from handoff.store import sha256
 from handoff.web import context, problems, waits
 from handoff.web.bodies import read_body
 from handoff.web.openapi import answers, documented
 
 bp = Blueprint("api", __name__, url_prefix="/v1")
-
-PAGE = 50
-MOST_PER_PAGE = 200
 
 
 @bp.post("/handoffs")
@@ -220,8 +218,9 @@ def _decision(key: ApiKey, body: CommentRequest) -> Decision:
 
 
 def _command(key: ApiKey, verb: str) -> str:
-    """The command's id: from the caller's Idempotency-Key if it sent one, for its retries."""
-    return f"{verb}-{key.id}-{_idempotency_key()}"
+    """The command's id: from the caller's Idempotency-Key if it sent one, for its retries. Another body under
+    the same key is another command, and is told that this one settled it."""
+    return f"{verb}-{key.id}-{_idempotency_key()}-{sha256(request.get_data(as_text=True))[:16]}"
 
 
 def _idempotency_key() -> str:

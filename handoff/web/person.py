@@ -9,18 +9,21 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+import redis
 import structlog
 from flask import Blueprint, Response, current_app, make_response, redirect, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from handoff import links
-from handoff.errors import Invalid
+from handoff.errors import Invalid, Unavailable
 from handoff.models import Actor, ActorKind, AskResult, Channel, Decision, Handoff, Proof
 from handoff.outcomes import Outcome
 from handoff.policy import Contact
-from handoff.states import CloseReason, Kind, State
+from handoff.states import CloseReason, Kind, State, Trigger
+from handoff.store import sha256
 from handoff.web.context import services
 
+log = structlog.get_logger(__name__)
 bp = Blueprint("person", __name__)
 
 #: Acts per link and minute: far more than a person makes, far fewer than a script would.
@@ -45,29 +48,37 @@ def page_again(given: str, _: str) -> AnyResponse:
 @bp.post("/h/<given>/acknowledgement")
 def acknowledge(given: str) -> AnyResponse:
     """I'm on it."""
-    return _act(given, lambda do, handoff, decision, command: do.acknowledge(handoff.id, decision, command))
+    return _act(given, Trigger.ACKNOWLEDGE)
 
 
 @bp.post("/h/<given>/resolution")
 def resolve(given: str) -> AnyResponse:
     """Done; or: this is the answer."""
-    answer = request.form.get("answer", "")
-
-    def act(do: Any, handoff: Handoff, decision: Decision, command: str) -> Outcome:
-        result = AskResult(answer=answer) if handoff.kind is Kind.ASK else None
-        outcome: Outcome = do.resolve(handoff.id, decision, command, result=result)
-        return outcome
-
-    return _act(given, act)
+    return _act(given, Trigger.RESOLVE)
 
 
 @bp.post("/h/<given>/refusal")
 def refuse(given: str) -> AnyResponse:
     """I can't, because…"""
-    return _act(given, lambda do, handoff, decision, command: do.decline(handoff.id, decision, command))
+    return _act(given, Trigger.DECLINE)
 
 
-def _act(given: str, act: Any) -> AnyResponse:
+@bp.errorhandler(redis.RedisError)
+@bp.errorhandler(Unavailable)
+def not_now(error: Exception) -> AnyResponse:
+    """Nothing was changed; the form can be sent again."""
+    log.error("page_not_available", why=type(error).__name__)
+    return _render("trouble.html", 503, what="We can’t reach our own memory right now.")
+
+
+@bp.errorhandler(413)
+def too_large(_: Exception) -> AnyResponse:
+    """What was sent is more than any form of ours takes."""
+    return _render("trouble.html", 413, what="That was too long to send.")
+
+
+def _act(given: str, asked: Trigger) -> AnyResponse:
+    # Whoever has no link is turned away before anything of the body is read.
     link, handoff, contact = _behind(given)
     if link is None or handoff is None:
         return _render("unknown.html", 404)
@@ -77,18 +88,8 @@ def _act(given: str, act: Any) -> AnyResponse:
     if services().store.over_rate(f"link:{handoff.id}:{contact}", RATE, RATE_WINDOW_S):
         notice = "That was a lot at once. Please wait a minute."
         return _page(link, handoff, contact, status=429, notice=notice)
-    comment = request.form.get("comment", "").strip()[:1_000] or None
-    decision = Decision(
-        by=Actor(kind=ActorKind.CONTACT, id=contact, name=_name(contact)),
-        channel=Channel.LINK,
-        proof=Proof.LINK,
-        at=services().clock(),
-        comment=comment,
-    )
-    # The page's forms share its nonce, and each is a command of its own.
-    command = f"form-{request.path.rpartition('/')[2]}-{nonce}"
     try:
-        outcome = act(services().handoffs, handoff, decision, command)
+        outcome = _decide(handoff, contact, asked, nonce)
     except Invalid as error:
         notice = error.errors[0].message if error.errors else error.detail
         return _page(link, handoff, contact, status=422, notice=notice)
@@ -97,6 +98,26 @@ def _act(given: str, act: Any) -> AnyResponse:
     fresh = services().store.read(handoff.id) or handoff
     status = 410 if outcome.close_reason is CloseReason.NOBODY else 409
     return _page(link, fresh, contact, status=status, notice=_lost_notice(outcome))
+
+
+def _decide(handoff: Handoff, contact: str, asked: Trigger, nonce: str) -> Outcome:
+    do, answer = services().handoffs, request.form.get("answer", "")
+    comment = request.form.get("comment", "").strip()[:1_000] or None
+    decision = Decision(
+        by=Actor(kind=ActorKind.CONTACT, id=contact, name=_name(contact)),
+        channel=Channel.LINK,
+        proof=Proof.LINK,
+        at=services().clock(),
+        comment=comment,
+    )
+    # The page's forms share its nonce; another form, or the same with other words in it, is another command.
+    command = f"form-{asked}-{nonce}-{sha256(f'{answer}|{comment}')[:16]}"
+    if asked is Trigger.ACKNOWLEDGE:
+        return do.acknowledge(handoff.id, decision, command)
+    if asked is Trigger.DECLINE:
+        return do.decline(handoff.id, decision, command)
+    result = AskResult(answer=answer) if handoff.kind is Kind.ASK else None
+    return do.resolve(handoff.id, decision, command, result=result)
 
 
 def _behind(given: str) -> tuple[str | None, Handoff | None, str]:

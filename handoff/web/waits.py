@@ -85,12 +85,9 @@ def until_closed(services: Services, handoff: Handoff, wait_s: float) -> tuple[H
 
     Raises NotFound when it was deleted meanwhile.
     """
+    _agent_is_here(services, handoff, wait_s)
     if services.waiting.full:
         return handoff, True
-    if handoff.if_agent_gone == "cancel":
-        gone_ms = services.handoffs.rules().agent_gone_ms
-        due = services.clock() + round(wait_s * SECOND) + gone_ms
-        services.store.keep_waiting(timer_id(EffectKind.AGENT_GONE, handoff.id), due)
     ends = time.monotonic() + wait_s
     handoff_id = handoff.id
     # A parsed record is 7 kB; while it waits, a request holds none.
@@ -104,6 +101,13 @@ def until_closed(services: Services, handoff: Handoff, wait_s: float) -> tuple[H
             if news := waiter.take_news():
                 return news, False
     return services.handoffs.get(handoff_id), False
+
+
+def _agent_is_here(services: Services, handoff: Handoff, for_s: float) -> None:
+    """Puts off the moment at which a handoff that asked for it is cancelled for want of its agent."""
+    if handoff.if_agent_gone == "cancel":
+        due = services.clock() + round(for_s * SECOND) + services.handoffs.rules().agent_gone_ms
+        services.store.keep_waiting(timer_id(EffectKind.AGENT_GONE, handoff.id), due)
 
 
 def event_stream(services: Services, handoff: Handoff, after: int) -> Response:
@@ -123,6 +127,8 @@ def _events(services: Services, handoff_id: str, after: int) -> Iterator[str]:
         yield "retry: 1000\n\n"
         while not services.waiting.stopping:
             handoff = services.store.read(handoff_id)
+            if handoff is not None:
+                _agent_is_here(services, handoff, HEARTBEAT_S)
             for event in services.store.events(handoff_id, after=after):
                 after = event.seq
                 data = EventView.of(event).model_dump_json()

@@ -20,12 +20,12 @@ from urllib.parse import urlsplit
 import httpx2
 import redis
 
-from devphone.testing import DevPhone, PhoneNumber
+from devphone.testing import DevPhone, PhoneNumber, TextOnPhone
 from handoff.dev.health import problem
 from handoff.effects import Effect, EffectKind
 from handoff.store.keyspace import Keyspace
 
-from ..world import Agent, until
+from ..world import Agent, Page, until
 
 ROOT = Path(__file__).resolve().parents[2]
 ADA, BEN = "+12125550123", "+12125550124"
@@ -71,6 +71,7 @@ class System:
         self.http = self._http(self.line["operator_key"])
         self.as_agent = self._http(self.api_key)
         self._agents: list[Agent] = []
+        self._pages: list[Page] = []
         self._seen_before = 0
 
     # Who takes part
@@ -89,6 +90,11 @@ class System:
     def ben(self) -> PhoneNumber:
         """Who is rung next."""
         return self.phone.number(BEN)
+
+    def page(self, text: TextOnPhone) -> Page:
+        """The page behind the link in this text, opened."""
+        self._pages.append(Page(text.links[0]))
+        return self._pages[-1].read()
 
     def open(self, reason: str, **more: Any) -> str:
         """Opens a handoff by one HTTP request, as an agent that does not wait for it; gives its id."""
@@ -151,7 +157,7 @@ class System:
         """Ends it, with that signal for the supervisor."""
         for agent in self._agents:
             agent.dies()
-        for connection in (self.phone, self.redis, self.http, self.as_agent):
+        for connection in (self.phone, self.redis, self.http, self.as_agent, *self._pages):
             connection.close()
         self.supervisor.send_signal(number)
         self.supervisor.communicate(timeout=PATIENCE_S)
@@ -191,10 +197,19 @@ class System:
         rows = map(Effect.model_validate_json, self.redis.hvals(self.keys.effects))
         return [row for row in rows if row.kind not in _LATER]
 
+    def rests(self) -> None:
+        """Returns when nothing is being done: all that is left is to see what becomes of a call."""
+        kinds = {EffectKind.RECONCILE_CALL}
+        until(lambda: not [row for row in self.outbox() if row.kind not in kinds], PATIENCE_S, "it to rest")
+
     def waiting_jobs(self) -> list[str]:
         """The ids of jobs that no worker has taken yet, without the signs of life."""
         jobs = self.redis.lrange("rq:queue:handoff-handoff", 0, -1)
         return [job for job in jobs if not job.startswith("beat-")]
+
+    def claims(self) -> dict[str, str]:
+        """How often each row of the outbox was handed out."""
+        return dict(self.redis.hgetall(self.keys.leases))
 
     def ends_well(self) -> None:
         """Nothing is left to do, and nobody was rung or texted twice for one reason, or unexpectedly."""

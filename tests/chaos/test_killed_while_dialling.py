@@ -79,3 +79,22 @@ def test_a_web_process_killed_before_anybody_heard_of_its_handoff_is_made_good(s
     call.answer().hears("Handoff for dev").press("1").hears("Thank you").hang_up()
     assert system.handoff(handoff)["state"] == "resolved"
     assert len(system.creates()) == 1
+
+
+def test_what_was_opened_while_no_worker_ran_rings_once_each_when_one_is_back(system: System) -> None:
+    worker = system.pids()["worker"]
+    os.kill(worker, signal.SIGSTOP)
+    agent = system.agent()
+    walls = [agent.clear_wall(f"Wall {number}") for number in range(1, 4)]
+    until(lambda: len(system.outbox()) == 2 * len(walls), PATIENCE_S, "all to be opened")
+    # After 5 s a row that nobody has taken is handed out again, after 15 s once more.
+    until(lambda: set(system.claims().values()) == {"3"}, PATIENCE_S, "20 s without a worker, nearly")
+    waiting = system.waiting_jobs()
+    os.kill(worker, signal.SIGCONT)
+    for _ in walls:
+        call = system.ada.expect_call("Handoff for dev").press("1").hears("Thank you").hang_up()
+        call.ended()
+    assert {wall.result(WOKEN_S).by.name for wall in walls} == {"Ada"}
+    assert len(system.creates()) == len(walls)
+    assert len(waiting) == len(set(waiting))
+    print(waiting)

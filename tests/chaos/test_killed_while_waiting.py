@@ -1,15 +1,21 @@
-"""Any one process is killed with SIGKILL while an agent waits: the person's answer still arrives, once."""
+"""Processes are killed with SIGKILL while an agent waits: the person's answer still arrives, and once."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
-from .system import WOKEN_S, System
+import human
+
+from ..world import until
+from .system import PATIENCE_S, WOKEN_S, System
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(150)]
 
 ONE_OF_THEM = ["web", "web workers", "worker", "clock", "redis"]
-ALL_OF_THEM = [*ONE_OF_THEM]
 
 
 @pytest.mark.parametrize("victim", ONE_OF_THEM)
@@ -17,11 +23,85 @@ def test_an_agent_that_waits_gets_its_answer_whoever_is_killed(system: System, v
     waiting = system.agent().clear_wall(f"A login page is in the way of {victim}")
     call = system.ada.let_ring()
     system.ada.expect_text()
+    system.rests()
 
     system.kill_and_await(victim)
 
     call.answer().hears("Handoff for dev").press("1").hears("Thank you").hang_up()
     cleared = waiting.result(WOKEN_S)
     assert (cleared.by.name, cleared.proof) == ("Ada", "keypress")
-    assert len(system.creates()) == 1
-    assert len(system.creates("Messages")) == 1
+    assert (len(system.creates()), len(system.creates("Messages"))) == (1, 1)
+
+
+def test_everything_killed_at_once_is_as_if_nothing_had_been(system: System) -> None:
+    agent = system.agent()
+    rings, queued = agent.clear_wall("A robot check"), agent.ask("Which size?")
+    call = system.ada.let_ring()
+    system.ada.expect_text()
+    page = system.page(system.ada.expect_text("Which size?"))
+
+    system.kill_and_await(*ONE_OF_THEM)
+
+    assert page.read().press("Send the answer", answer="Large").status == 200
+    assert queued.result(WOKEN_S) == "Large"
+    call.answer().hears("Handoff for dev").press("1").hears("Thank you").hang_up()
+    assert rings.result(WOKEN_S).by.name == "Ada"
+    assert (len(system.creates()), len(system.creates("Messages"))) == (1, 2)
+
+
+def test_the_ladder_and_the_deadline_go_on_after_worker_and_clock_were_killed(system: System) -> None:
+    waiting = system.agent().clear_wall("A map of bicycles", timeout_s=20)
+    call = system.ada.let_ring()
+    system.ada.expect_text()
+    system.rests()
+    system.kill("worker", "clock")
+    call.decline()
+    system.ben.let_ring().decline()
+    system.ben.expect_text()
+    with pytest.raises(human.NobodyAnswered) as silence:
+        waiting.result(PATIENCE_S + 20)
+    assert silence.value.dispositions.count("no_answer") == 2
+    assert len(system.creates()) == 2
+
+
+AGENT = """
+import sys, human
+print("asking", flush=True)
+cleared = human.clear_wall("A shop asks who you are", key=sys.argv[1])
+print(cleared.by.name, cleared.proof, cleared.handoff_id, flush=True)
+"""
+
+
+class AgentProcess:
+    """A program of its own that blocks in `human.clear_wall` with this key."""
+
+    def __init__(self, system: System, key: str) -> None:
+        settings = {"HANDOFF_URL": system.url, "HANDOFF_API_KEY": system.api_key}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", AGENT, key],
+            env={**os.environ, **settings},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        assert self.process.stdout.readline() == "asking\n"
+
+    def answer(self, within_s: float) -> list[str]:
+        """What it printed when its call had returned."""
+        said, _ = self.process.communicate(timeout=within_s)
+        assert self.process.returncode == 0
+        return said.split()
+
+
+def test_an_agent_killed_while_it_waits_finds_the_answer_when_it_comes_back(system: System) -> None:
+    doomed = AgentProcess(system, "who-you-are")
+    call = system.ada.let_ring()
+    system.ada.expect_text()
+    doomed.process.kill()
+    doomed.process.communicate()
+    call.answer().hears("Handoff for dev").press("1").hears("Thank you").hang_up()
+    handoff = system.newest()
+    until(lambda: system.handoff(handoff)["state"] == "resolved", PATIENCE_S, "the answer to be kept")
+
+    assert AgentProcess(system, "who-you-are").answer(WOKEN_S) == ["Ada", "keypress", handoff]
+    assert (len(system.creates()), len(system.creates("Messages"))) == (1, 1)

@@ -7,12 +7,11 @@ from rq.serializers import JSONSerializer
 
 from handoff.effects import Effect, EffectKind
 from handoff.states import CallState
+from tests.world import BEN, REASON, Agent, Fails, World, in_parallel, until
+from tests.world.processes import queues_of
 from voice import dialling
 from workers import clock
-from workers.enqueue import queue_name
 from workers.performing import perform_effect
-
-from ..world import BEN, REASON, Agent, Fails, World, in_parallel, until
 
 
 def test_a_worker_that_dies_before_the_create_costs_that_call_and_nobody_is_rung_twice(world: World) -> None:
@@ -82,7 +81,10 @@ def test_the_same_effect_on_four_workers_at_once_rings_once_and_texts_once(world
     world.open()
     [call_row] = world.due_rows(EffectKind.PLACE_CALL)
     [text_row] = world.due_rows(EffectKind.SEND_TEXT)
-    runs = [lambda: perform_effect(world.services, call_row), lambda: perform_effect(world.services, text_row)]
+    runs = [
+        lambda: perform_effect(world.services, call_row),
+        lambda: perform_effect(world.services, text_row),
+    ]
     in_parallel(*runs * 4)
     assert len(world.creates()) == 1 and len(world.creates("Messages")) == 1
     world.hire()
@@ -117,16 +119,33 @@ def test_a_queue_that_forgets_its_jobs_costs_seconds(world: World, agent: Agent)
     world.dismiss()
     blocked = agent.clear_wall(REASON)
     handoff = world.newest()
-    name = queue_name(world.services.settings.prefix)
-    queue = Queue(name, connection=world.services.store.connections.for_queue(), serializer=JSONSerializer)
-    assert queue.empty() == 2, "the call and the text"
-    queue.connection.close()
+    people, _ = queues_of(world.services)
+    assert people.empty() == 2, "the call and the text"
+    people.connection.close()
     world.hire()
     world.settle()
     assert world.creates() == []
     world.advance(5)
     world.reached(world.ada).press("1").hears("Thank you")
     assert blocked.result(10).handoff_id == handoff
+
+
+def test_a_worker_that_dies_right_after_taking_the_jobs_costs_seconds(world: World, agent: Agent) -> None:
+    """RQ goes on thinking that they are being done; the rows know better."""
+    world.dismiss()
+    blocked = agent.clear_wall(REASON)
+    world.newest()
+    queues = queues_of(world.services)
+    for _ in range(2):
+        assert Queue.dequeue_any(queues, None, queues[0].connection, serializer=JSONSerializer)
+    assert queues[0].is_empty()
+    queues[0].connection.close()
+    world.hire()
+    world.settle()
+    assert world.creates() == []
+    world.advance(5)
+    world.reached(world.ada).press("1").hears("Thank you")
+    assert blocked.result(10).by.name == "Ada"
 
 
 def test_three_clocks_and_two_workers_do_everything_once(world: World) -> None:

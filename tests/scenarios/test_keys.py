@@ -1,12 +1,11 @@
-"""What each key of the phone does, told as calls. What happens when nobody presses one is test_ladder.py's."""
+"""What each key of the phone does, told as calls. What happens without a key is test_ladder.py's business."""
 
 from __future__ import annotations
 
 import pytest
 
 import human
-
-from ..world import ADA, REASON, Agent, World
+from tests.world import ADA, REASON, Agent, World
 
 
 def test_pressing_1_wakes_the_agent_and_says_who_did_it_and_how(world: World, agent: Agent) -> None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 import human
-
-from ..conftest import MakeWorld
-from ..world import REASON, Agent, World
+from tests.world import REASON, Agent, MakeWorld, World
 
 
 def test_no_key_gets_a_goodbye_counts_as_no_input_and_the_next_person_is_rung(world: World) -> None:
@@ -15,7 +13,9 @@ def test_no_key_gets_a_goodbye_counts_as_no_input_and_the_next_person_is_rung(wo
     call = world.reached(world.ada)
     world.listens(call, "I did not hear a key.", at_most_s=200)
     world.listens(call, "I did not hear a key.", at_most_s=200)
-    world.listens(call, "I heard no key, so nothing is decided. The link in the text still works.", at_most_s=200)
+    world.listens(
+        call, "I heard no key, so nothing is decided. The link in the text still works.", at_most_s=200
+    )
     world.advance_until(lambda: call.record()["status"] == "completed", "the voice hangs up")
     assert world.dispositions(handoff)[0] == ("ada", "no_input")
     world.reached(world.ben).press("1").hears("Thank you")

@@ -9,15 +9,14 @@ import pytest
 
 from handoff.models import Call
 from handoff.states import CallState
-
-from ..world import REASON, Agent, World, in_parallel, path_of
+from tests.world import REASON, Agent, World, in_parallel, path_of
 
 
 @pytest.mark.parametrize("fault", ["lose_201", "503_after_accept", "500_after_accept"])
 def test_a_call_whose_create_has_no_answer_is_unknown_until_its_callback_and_rings_once(
     world: World, agent: Agent, fault: str
 ) -> None:
-    """An ambiguous answer once made a client ring twice; here it is one call, bound by what it says itself."""
+    """An ambiguous answer once made a client ring twice; here it is one call, bound by its own callbacks."""
     world.phone.faults({fault: 1})
     blocked = agent.clear_wall(REASON)
     world.ada.expect_text()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 import human
-
-from ..conftest import MakeWorld
-from ..world import REASON, Agent, World, in_parallel
+from handoff import lifecycle
+from handoff.models import Actor, ActorKind, Channel, Decision, Handoff, Proof
+from handoff.outcomes import Outcome
+from tests.world import REASON, Agent, MakeWorld, World, in_parallel
 
 
 def test_two_people_answer_the_first_key_counts_and_the_other_hears_who_it_was(make_world: MakeWorld) -> None:
@@ -114,6 +117,51 @@ def test_fifty_verdicts_at_once_have_one_winner_one_event_and_one_callback(world
     assert closing == [shown["state"]]
     assert [one.name for one in world.web.callbacks] == ["resume" if closing == ["resolved"] else "outcome"]
     call.ended("canceled")
+
+
+def test_a_yes_that_is_held_up_until_the_deadline_passed_is_told_that_it_was_too_late(world: World) -> None:
+    """Between its look at the record and its commit the time runs out: the person hears what is on record."""
+    handoff = world.open(timeout_s=30)
+    world.ada.expect_text()
+    call = world.ada.let_ring()
+
+    def meanwhile() -> None:
+        world.now += 30_000
+        world.services.handoffs.expire(handoff["id"])
+
+    outcome = _held_up_yes(world, handoff["id"], meanwhile)
+    assert (outcome.won, outcome.state, outcome.close_reason) == (False, "expired", "nobody")
+    assert world.show(handoff)["result"] is None
+    call.ended("canceled")
+
+
+def test_a_yes_that_is_held_up_while_another_says_no_sets_nothing_off(world: World) -> None:
+    """The loser ends before any side effect: the agent's resume_url is not called."""
+    handoff = world.open(resume_url=f"{world.url}/agent/resume", outcome_url=f"{world.url}/agent/outcome")
+    world.ada.expect_text()
+    call = world.ada.let_ring()
+    outcome = _held_up_yes(world, handoff["id"], lambda: world.operator.refuse(handoff["id"], comment="no"))
+    assert (outcome.won, outcome.state) == (False, "declined")
+    assert outcome.settlement is not None and outcome.settlement.by.kind == "operator"
+    call.ended("canceled")
+    world.settle()
+    assert [one.name for one in world.web.callbacks] == ["outcome"]
+
+
+def _held_up_yes(world: World, handoff: str, meanwhile: Callable[[], object]) -> Outcome:
+    """Ada's yes; between its decision and its commit `meanwhile` happens once."""
+    do = world.services.handoffs
+    ada = Actor(kind=ActorKind.CONTACT, id="ada", name="Ada")
+    word = Decision(by=ada, channel=Channel.CALL, proof=Proof.KEYPRESS, at=world.now)
+    held_up = iter([meanwhile])
+
+    def rule(found: Handoff, now: int) -> lifecycle.Decided:
+        decided = lifecycle.resolve(found, word, do.rules(), now)
+        for happen in held_up:
+            happen()
+        return decided
+
+    return do.decide(handoff, "key-held-up", rule)
 
 
 def test_the_opposite_answer_later_changes_nothing_and_names_the_first(world: World) -> None:

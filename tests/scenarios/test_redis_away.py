@@ -8,9 +8,7 @@ from contextlib import contextmanager
 from handoff.dev import redis_server
 from handoff.dev.redis_server import RunningRedis
 from handoff.states import CallState
-
-from ..conftest import MakeWorld
-from ..world import REASON, Agent, World, path_of, until
+from tests.world import REASON, Agent, MakeWorld, World, path_of, until
 
 
 @contextmanager

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from handoff.moments import DAY
-
-from ..conftest import MakeWorld
-from ..world import REASON, World
+from tests.world import REASON, MakeWorld, World
 
 #: What keyspace.py says may stay when every handoff is gone.
 STAYS = {"keys", "keys:hashes", "seen", "wakes"}

@@ -16,10 +16,8 @@ from handoff.effects import EffectKind
 from handoff.models import Actor, ActorKind, Channel, Decision, Proof
 from handoff.moments import rfc3339
 from handoff.states import CLOSED
-
+from tests.world import Cutter, World
 from workers.performing import perform_effect
-
-from ..world import Cutter, World
 
 HANDOFFS, RACERS = 200, 24
 #: Every fifth handoff also has the deadline in the race: it passes in the middle of the storm.
@@ -83,7 +81,7 @@ def test_a_thousand_racing_settlements_of_two_hundred_handoffs_have_two_hundred_
 
 
 def _settle(world: World, handoff: str, verb: str) -> tuple[str, bool, str, Any]:
-    """One move: what it was, whether it was told that it won, and which state and which decision it was told."""
+    """One move: what it was, whether it was told that it won, and the state and decision it was told."""
     do = world.services.handoffs
     if verb == "expire":
         outcome = do.expire(handoff)
@@ -119,7 +117,9 @@ def test_a_settlement_whose_reply_is_lost_between_us_and_redis_is_told_that_it_w
     call = world.ada.let_ring()
     world.settle()
     relay.lose_the_answer_to(lambda data: b"EVALSHA" in data and handoff["id"].encode() in data)
-    where = {"resolve": "resolution", "refuse": "refusal", "cancel": "cancellation"}.get(verb, "acknowledgement")
+    where = {"resolve": "resolution", "refuse": "refusal", "cancel": "cancellation"}.get(
+        verb, "acknowledgement"
+    )
     answer = world.operator.http.post(f"{other}/v1/handoffs/{handoff['id']}/{where}", json={})
     assert relay.cuts == 1
     assert answer.status_code == 200, answer.text

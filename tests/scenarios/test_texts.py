@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ..world import ADA, World, in_parallel, path_of
+from tests.world import ADA, World, in_parallel, path_of
 
 
 def test_sent_and_delivered_in_the_same_moment_end_as_delivered(world: World) -> None:

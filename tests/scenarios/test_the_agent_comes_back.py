@@ -7,8 +7,7 @@ import threading
 import pytest
 
 import human
-
-from ..world import AGENT_KEY, REASON, Agent, Cutter, World, in_parallel, until
+from tests.world import AGENT_KEY, REASON, Agent, Cutter, World, in_parallel, until
 
 
 def test_an_agent_that_died_re_attaches_with_its_key_and_nobody_is_rung_again(
@@ -114,7 +113,9 @@ def test_a_provider_that_fails_after_the_opening_is_the_service_s_business_not_t
     world.advance(15)
     world.ada.expect_call("Handoff for").press("1").hears("Thank you")
     assert blocked.result(10).by.name == "Ada"
-    assert [one.status for one in world.web.served if one.path == "/v1/handoffs" and one.method == "POST"] == [201]
+    assert [
+        one.status for one in world.web.served if one.path == "/v1/handoffs" and one.method == "POST"
+    ] == [201]
 
 
 def test_answered_before_the_wait_began_the_wait_answers_at_once(world: World) -> None:

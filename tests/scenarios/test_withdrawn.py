@@ -1,13 +1,11 @@
-"""Nothing rings for what is over: withdrawn while queued, being placed, ringing or answered; and late keys."""
+"""Nothing rings for what is over: withdrawn while queued, being placed, ringing, answered; and late keys."""
 
 from __future__ import annotations
 
 import pytest
 
 import human
-
-from ..conftest import MakeWorld
-from ..world import REASON, Agent, World, path_of, until
+from tests.world import REASON, Agent, MakeWorld, World, path_of, until
 
 
 def test_withdrawn_while_it_rings_the_phone_stops_and_no_stale_read_is_trusted(
@@ -111,7 +109,9 @@ def test_a_key_that_comes_after_the_withdrawal_is_told_so_and_put_on_record(worl
     )
 
 
-def test_a_key_after_the_deadline_is_told_so_even_before_the_clock_said_it(world: World, agent: Agent) -> None:
+def test_a_key_after_the_deadline_is_told_so_even_before_the_clock_said_it(
+    world: World, agent: Agent
+) -> None:
     """The late yes is refused, and it is on record that there was one."""
     blocked = agent.clear_wall(REASON, timeout_s=20)
     call = world.reached(world.ada)

@@ -14,7 +14,7 @@ from handoff.models import Handoff
 from handoff.outcomes import Outcome, won
 from handoff.states import Kind, Trigger
 from handoff.store import Done, Store
-from handoff.store.store import Plan
+from handoff.store.plan import Plan
 from tests.unit.lives import NOW, RULES, word
 
 Found = TypeVar("Found")
@@ -74,6 +74,7 @@ _READ: dict[Any, Callable[[Any, str], Any]] = {
     "hash": lambda raw, key: raw.hgetall(key),
     "set": lambda raw, key: raw.smembers(key),
     "zset": lambda raw, key: raw.zrange(key, 0, -1, withscores=True),
+    "list": lambda raw, key: raw.lrange(key, 0, -1),
     "stream": lambda raw, key: raw.xrange(key),
 }
 

@@ -12,8 +12,7 @@ from handoff.dev import redis_server
 from handoff.dev.redis_server import RunningRedis
 from handoff.store import Connections, Done, Keyspace, Store
 from handoff.store.connection import ConnectionBroken
-from handoff.store.plan import FIRST_LEASE_MS
-from handoff.store.store import Plan
+from handoff.store.plan import FIRST_LEASE_MS, Plan
 from tests.unit.lives import NOW
 from tests.world.waits import until
 

@@ -10,7 +10,7 @@ from handoff.lifecycle import Change
 from handoff.models import Handoff
 from handoff.states import State
 from handoff.store import Done, Store
-from handoff.store.store import Plan
+from handoff.store.plan import Plan
 from tests.unit.lives import NOW
 
 from .records import Raw, at_once, declined, keep, opened, opening, resolved

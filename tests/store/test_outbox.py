@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import handoff.store
-from handoff.effects import EffectKind
+from handoff.effects import Effect, EffectKind
 from handoff.store import Done, Stale, Store
-from handoff.store.plan import FIRST_LEASE_MS
-from handoff.store.store import LONGEST_LEASE_MS, Plan
+from handoff.store.plan import FIRST_LEASE_MS, Plan
+from handoff.store.store import CLOCKS_DIFFER_MS, LONGEST_LEASE_MS
 from tests.unit.lives import NOW
 
 from .records import Raw, at_once, dump, opened, row
 
 LUA = Path(handoff.store.__file__).parent / "lua"
+RUNS = count()
 CLAIM, BEGIN = (LUA / "claim.lua").read_text(), (LUA / "begin.lua").read_text()
 
 
@@ -27,9 +30,15 @@ def claim(store: Store, raw: Raw, now: int, limit: int = 10, lease: int = 100, l
     return raw.register_script(CLAIM)(keys=keys, args=[now, limit, lease, longest])
 
 
-def begin(store: Store, raw: Raw, name: str, now: int, span: int = 60_000) -> Any:
+def begin(store: Store, raw: Raw, name: str, now: int, span: int = 60_000, run: str | None = None) -> Any:
     keys = [store.keys.due, store.keys.effects, store.keys.runs]
-    return raw.register_script(BEGIN)(keys=keys, args=[name, now, span])
+    run = run or f"run-{next(RUNS)}"
+    return raw.register_script(BEGIN)(keys=keys, args=[name, now, span, run, CLOCKS_DIFFER_MS])
+
+
+def begun(store: Store, name: str, now: int, span: int = 60_000) -> Effect | None:
+    """A run of its own on an effect."""
+    return store.begin(name, now, span, f"run-{next(RUNS)}")
 
 
 def due_of(store: Store, raw: Raw, name: str) -> int | None:
@@ -93,8 +102,8 @@ def test_moments_in_milliseconds_stay_exact_through_the_scripts(store: Store, ra
     put(store, row("a", moment))
     claim(store, raw, moment)
     assert due_of(store, raw, "a") == moment + 100
-    begin(store, raw, "a", moment, 7)
-    assert raw.hget(store.keys.runs, "a") == str(moment + 7)
+    begin(store, raw, "a", moment, 7, "run")
+    assert raw.hget(store.keys.runs, "a") == f"{moment + 7}|run"
 
 
 def test_the_begin_script_lets_one_run_at_a_time_go_ahead(store: Store, raw: Raw) -> None:
@@ -109,13 +118,62 @@ def test_the_begin_script_lets_one_run_at_a_time_go_ahead(store: Store, raw: Raw
 def test_what_is_done_is_gone_for_every_later_run(store: Store, raw: Raw) -> None:
     assert begin(store, raw, "a", NOW) == ["gone"]
     assert dump(raw, store) == {}
-    assert store.begin("a", NOW, 1) is None
+    assert begun(store, "a", NOW, 1) is None
 
 
 def test_of_many_workers_that_begin_at_once_one_runs(store: Store) -> None:
     put(store, row("a", NOW + 1))
-    begun = at_once(16, lambda _: store.begin("a", NOW + 5, 60_000))
-    assert [one for one in begun if one] == [row("a", NOW + 1)]
+    runs = at_once(16, lambda _: begun(store, "a", NOW + 5))
+    assert [one for one in runs if one] == [row("a", NOW + 1)]
+
+
+def test_a_run_whose_reply_was_lost_is_told_again_that_it_may_run(store: Store, raw: Raw) -> None:
+    put(store, row("a", NOW + 1))
+    assert begin(store, raw, "a", NOW + 5, run="mine")[0] == "run"
+    assert begin(store, raw, "a", NOW + 6, run="mine")[0] == "run"
+    assert begin(store, raw, "a", NOW + 7, run="another") == ["busy"]
+
+
+def test_a_job_of_an_earlier_claim_does_not_run_what_was_put_off_meanwhile(store: Store) -> None:
+    """Or a day of back-off is over in a moment, when copies had gathered in the queue."""
+    put(store, row("a", NOW))
+    first = begun(store, "a", NOW)
+    assert first is not None
+    store.postpone(first, NOW + 30_000, NOW + 10)
+    assert begun(store, "a", NOW + 20) is None
+    assert begun(store, "a", NOW + 30_000) is not None
+
+
+def test_machines_whose_clocks_differ_a_little_do_not_take_a_due_row_for_one_put_off(store: Store) -> None:
+    put(store, row("a", NOW + 500))
+    assert begun(store, "a", NOW) is not None
+
+
+def test_a_row_of_an_earlier_version_can_be_finished(store: Store, raw: Raw) -> None:
+    put(store, row("a", NOW))
+    fewer = {"v": 1, "id": "a", "kind": "place_call", "subject": "ca_1", "due": NOW}
+    raw.hset(store.keys.effects, "a", json.dumps(fewer))
+    first = begun(store, "a", NOW)
+    assert first is not None
+    store.finish(first, NOW + 1)
+    assert dump(raw, store) == {}
+
+
+def test_a_row_of_a_newer_version_keeps_nobody_waiting(store: Store, raw: Raw) -> None:
+    put(store, row("a", NOW), row("b", NOW + 1))
+    raw.hset(store.keys.effects, "a", json.dumps({"v": 2, "id": "a", "kind": "unheard_of", "due": NOW}))
+    assert [one.effect.id for one in store.claim_due(NOW + 10_000)] == ["b"]
+    assert begun(store, "a", NOW) is None
+    assert raw.hexists(store.keys.effects, "a"), "it is left for a process that can read it"
+
+
+def test_being_put_off_without_a_failure_is_no_try(store: Store) -> None:
+    put(store, row("a", NOW))
+    first = begun(store, "a", NOW)
+    assert first is not None
+    store.postpone(first, NOW + 5_000, NOW, failed=False)
+    (claimed,) = store.claim_due(NOW + 5_000)
+    assert claimed.effect.tries == 0
 
 
 def test_an_effect_that_is_due_now_is_for_its_committer_and_comes_back_to_the_clock(
@@ -159,48 +217,48 @@ def test_two_clocks_take_every_row_once_and_lose_none(store: Store) -> None:
 
 def test_finishing_takes_the_whole_row_away(store: Store, raw: Raw) -> None:
     put(store, row("a", NOW))
-    store.begin("a", NOW, 1_000)
+    begun(store, "a", NOW, 1_000)
     store.finish(row("a", NOW), NOW)
     assert dump(raw, store) == {}
 
 
 def test_finishing_leaves_a_row_alone_that_was_written_anew_meanwhile(store: Store, raw: Raw) -> None:
     put(store, row("a", NOW))
-    begun = store.begin("a", NOW, 1_000)
-    assert begun is not None
+    first = begun(store, "a", NOW, 1_000)
+    assert first is not None
     newer = row("a", NOW + 5_000, revision=2)
     put(store, newer)
     before = dump(raw, store)
-    store.finish(begun, NOW + 1)
+    store.finish(first, NOW + 1)
     assert dump(raw, store) == before
     assert [one.effect for one in store.claim_due(NOW + 5_000)] == [newer]
 
 
 def test_a_row_written_anew_may_run_although_an_old_run_is_not_over(store: Store) -> None:
     put(store, row("a", NOW))
-    assert store.begin("a", NOW, 60_000)
+    assert begun(store, "a", NOW)
     put(store, row("a", NOW + 1, revision=2))
-    assert store.begin("a", NOW + 2, 60_000) == row("a", NOW + 1, revision=2)
+    assert begun(store, "a", NOW + 2) == row("a", NOW + 1, revision=2)
 
 
 def test_postponing_counts_a_try_and_frees_the_run(store: Store) -> None:
     put(store, row("a", NOW))
-    begun = store.begin("a", NOW, 60_000)
-    assert begun is not None
-    store.postpone(begun, NOW + 5_000, NOW + 10)
+    first = begun(store, "a", NOW, 60_000)
+    assert first is not None
+    store.postpone(first, NOW + 5_000, NOW + 10)
     assert store.claim_due(NOW + 4_999) == []
     (claimed,) = store.claim_due(NOW + 5_000)
     assert (claimed.effect.tries, claimed.effect.due, claimed.lease) == (1, NOW + 5_000, 1)
-    assert store.begin("a", NOW + 5_001, 60_000) == claimed.effect
+    assert begun(store, "a", NOW + 5_001) == claimed.effect
 
 
 def test_postponing_does_not_overwrite_a_row_that_was_written_anew(store: Store) -> None:
     put(store, row("a", NOW))
-    begun = store.begin("a", NOW, 60_000)
-    assert begun is not None
+    first = begun(store, "a", NOW, 60_000)
+    assert first is not None
     newer = row("a", NOW + 1, revision=2)
     put(store, newer)
-    store.postpone(begun, NOW + 5_000, NOW + 10)
+    store.postpone(first, NOW + 5_000, NOW + 10)
     assert [one.effect for one in store.claim_due(NOW + 1)] == [newer]
 
 
@@ -232,9 +290,3 @@ def test_an_agent_that_waits_puts_its_row_off_and_never_brings_one_back(store: S
     store.keep_waiting("agent", NOW + 140_000)
     store.keep_waiting("agent", NOW + 100_000)
     assert due_of(store, raw, "agent") == NOW + 140_000, "a shorter wait does not shorten a longer one"
-
-
-def test_the_backlog_counts_what_is_overdue_by_more_than_a_lease(store: Store) -> None:
-    put(store, row("a", NOW + 1), row("b", NOW + 10_000))
-    assert store.backlog(NOW + FIRST_LEASE_MS) == 0
-    assert store.backlog(NOW + 1 + FIRST_LEASE_MS) == 1

@@ -6,7 +6,7 @@ from handoff.effects import Effect, EffectKind
 from handoff.models import Handoff
 from handoff.moments import DAY
 from handoff.store import Done, Store
-from handoff.store.store import Plan
+from handoff.store.plan import Plan
 from tests.unit.lives import NOW
 
 from .records import Raw, declined, dump, keep, opening, outcome_of, resolved

@@ -13,7 +13,7 @@ from handoff.moments import SECOND
 from handoff.outcomes import won
 from handoff.states import CallState, Kind, State, Trigger
 from handoff.store import Again, Connections, Done, Keyspace, Stale, Store
-from handoff.store.store import Plan
+from handoff.store.plan import Plan
 from tests.unit.lives import NOW, RULES, word
 from tests.world.waits import until
 
@@ -257,7 +257,7 @@ def test_every_key_has_the_prefix_and_its_hash_tag(store: Store, raw: Raw) -> No
     store.put_link("L" * 22, handoff.id, "ada")
     call = keep_call(store)
     store.commit(claimed(call), NOW)
-    store.begin(f"place_call-{call.id}", NOW, 60_000)
+    store.begin(f"place_call-{call.id}", NOW, 60_000, "run")
     store.beat("clock", NOW)
     store.over_rate("x", 1, 60)
     change = resolved(handoff)

@@ -78,15 +78,13 @@ def test_what_happened_comes_at_once_although_nothing_has_ended(site: Site, http
         site.operator.post(f"/v1/handoffs/{handoff}/refusal")
 
 
-def test_the_stream_is_marked_so_that_no_proxy_or_cache_holds_it_back(
+def test_the_stream_is_marked_so_that_nothing_on_the_way_holds_it_back(
     site: Site, http: httpx2.Client
 ) -> None:
     handoff = site.agent.opened()
     with following(http, handoff) as stream:
         headers = stream.response.headers
-        assert headers["Content-Type"] == "text/event-stream; charset=utf-8" or headers["Content-Type"] == (
-            "text/event-stream"
-        )
+        assert headers["Content-Type"].partition(";")[0] == "text/event-stream"
         assert headers["Cache-Control"] == "no-store" and headers["X-Accel-Buffering"] == "no"
         assert "Content-Length" not in headers
         site.operator.post(f"/v1/handoffs/{handoff}/refusal")
@@ -117,9 +115,7 @@ def test_after_a_reconnect_it_goes_on_where_it_broke_off(site: Site, http: httpx
             assert stream.rest() == rest
 
 
-def test_when_nothing_is_left_to_say_it_is_204_so_that_nobody_asks_again(
-    site: Site, http: httpx2.Client
-) -> None:
+def test_when_nothing_is_left_to_say_it_is_204_so_that_asking_ends(site: Site, http: httpx2.Client) -> None:
     handoff = site.agent.opened()
     site.operator.post(f"/v1/handoffs/{handoff}/refusal")
     newest = str(site.record(handoff).seq)
@@ -136,9 +132,7 @@ def test_a_server_that_stops_ends_every_stream(site: Site, http: httpx2.Client) 
         assert stream.rest() == []
 
 
-def test_when_there_is_no_room_a_stream_is_503_with_a_time_to_come_back(
-    site: Site, http: httpx2.Client
-) -> None:
+def test_without_room_a_stream_is_503_with_a_time_to_come_back(site: Site, http: httpx2.Client) -> None:
     handoff = site.agent.opened()
     with following(http, handoff):
         until(lambda: site.services.waiting.full, 10, "the stream to be followed")
@@ -161,7 +155,7 @@ def test_a_quiet_stream_says_something_before_any_proxy_hangs_up() -> None:
 
 def test_a_line_end_in_a_reason_can_not_break_out_of_an_event(site: Site, http: httpx2.Client) -> None:
     handoff = site.agent.opened()
-    comment = "a\n\nevent: resolved\ndata: {}\r\rid: 99\u2028"
+    comment = "a\n\nevent: resolved\ndata: {}\r\rid: 99"
     site.operator.post(f"/v1/handoffs/{handoff}/refusal", {"comment": comment})
     with following(http, handoff, "2") as stream:
         event = stream.event()

@@ -1,4 +1,4 @@
-"""Waiting for the close: at once, woken, over, full, shut down; and nothing that happens meanwhile is lost."""
+"""Waiting for the close: at once, woken, over, full, shut down; and nothing that happens then is lost."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_when_there_is_no_room_the_present_state_comes_at_once_with_a_time_to_co
     assert state(first.result(10)) == "declined"
 
 
-def test_a_server_that_stops_answers_every_wait_with_the_present_state(
+def test_a_server_that_stops_answers_every_wait_with_the_state_as_it_is(
     site: Site, http: httpx2.Client
 ) -> None:
     handoff = site.agent.opened()

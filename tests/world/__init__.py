@@ -7,8 +7,9 @@ fixtures that make it are in tests/conftest.py.
 from .faulty import Cutter, Fails, Killed
 from .people import Agent, Operator, Page
 from .processes import Hands, Web
-from .waits import until
-from .world import ACCOUNT, ADA, AGENT_KEY, BEN, CY, OURS, REASON, TOKEN, Opened, World, in_parallel, path_of
+from .record import Opened, path_of
+from .waits import in_parallel, until
+from .world import ACCOUNT, ADA, AGENT_KEY, BEN, CY, OURS, REASON, TOKEN, MakeWorld, World
 
 __all__ = [
     "ACCOUNT",
@@ -24,6 +25,7 @@ __all__ = [
     "Fails",
     "Hands",
     "Killed",
+    "MakeWorld",
     "Opened",
     "Operator",
     "Page",

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from urllib.parse import urljoin
 
 import httpx2
+
 import human
 
 Answer = TypeVar("Answer")

@@ -7,7 +7,7 @@ which tests/chaos is about.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,11 +21,13 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 from app import create_app
 from handoff.bootstrap import Services
 from workers import worker
-from workers.enqueue import queue_name
+from workers.enqueue import queue_names
 
 from .waits import until
 
 WAIT_S = 20.0
+#: How RQ waits for a job: on one queue, on several.
+BLOCKED = ("blmove", "blpop")
 
 
 @dataclass(frozen=True)
@@ -101,17 +103,13 @@ class _Quiet(WSGIRequestHandler):
 
 
 class Hands:
-    """An RQ worker that takes jobs from the installation's own queue and runs them in a thread."""
+    """An RQ worker that takes jobs from the installation's own queues and runs them in a thread."""
 
     def __init__(self, services: Services, name: str = "") -> None:
-        """Starts at once. Its jobs work with `services`, as do those of every other worker in this process."""
+        """Starts at once. Its jobs work with `services`, as do those of all workers in this process."""
         worker.use(services)
-        self._queue = Queue(
-            queue_name(services.settings.prefix),
-            connection=services.store.connections.for_queue(),
-            serializer=JSONSerializer,
-        )
-        self._worker = _Worker([self._queue.name], self._queue.connection)
+        self.queues = queues_of(services)
+        self._worker = _Worker([queue.name for queue in self.queues], services.store.connections.for_worker())
         self._thread = threading.Thread(target=self._work, name=f"worker {name}", daemon=True)
         self._thread.start()
 
@@ -119,15 +117,6 @@ class Hands:
     def done(self) -> int:
         """How many jobs it has finished."""
         return self._worker.finished
-
-    @property
-    def idle(self) -> bool:
-        """Whether no job waits in the queue and none is being run. A job is always in one of these places."""
-        with self._queue.connection.pipeline(transaction=True) as pipe:
-            pipe.llen(self._queue.key)
-            pipe.llen(f"{self._queue.key}:intermediate")
-            waiting = sum(pipe.execute())
-        return not waiting and not self._worker.busy
 
     def ask_to_stop(self) -> None:
         """It ends after its next job, which `stop` sees to."""
@@ -138,20 +127,40 @@ class Hands:
         self.ask_to_stop()
         if self._thread.is_alive():
             # It blocks until a job comes, so one comes that does nothing.
-            self._queue.enqueue_call("workers.jobs.beat", args=("",), result_ttl=0)
+            self.queues[0].enqueue_call("workers.jobs.beat", args=("",), result_ttl=0)
             self._thread.join(WAIT_S)
         self._worker.connection.close()
+        self.queues[0].connection.close()
 
     def failed_jobs(self) -> list[str]:
         """Ids of jobs that RQ counts as failed."""
-        return list(self._queue.failed_job_registry.get_job_ids())
+        return [job for queue in self.queues for job in queue.failed_job_registry.get_job_ids()]
 
     def run_again(self, job_id: str) -> None:
         """What somebody does who presses "requeue" on a failed job."""
-        self._queue.failed_job_registry.requeue(job_id)
+        self.queues[0].failed_job_registry.requeue(job_id)
 
     def _work(self) -> None:
         self._worker.work(with_scheduler=False, logging_level="WARNING")
+
+
+def queues_of(services: Services) -> list[Queue]:
+    """The installation's queues, on a connection of their own."""
+    connection = services.store.connections.for_queue()
+    names = queue_names(services.settings.prefix)
+    return [Queue(name, connection=connection, serializer=JSONSerializer) for name in names]
+
+
+def all_idle(hands: Sequence[Hands], client: redis.Redis) -> bool:
+    """Whether no job is queued and every worker blocks on empty queues.
+
+    `client` is on the same server. A job that was taken and not begun yet is in no list, so that the workers
+    themselves are looked for, among the server's clients.
+    """
+    if any(client.llen(queue.key) for queue in hands[0].queues):
+        return False
+    blocked = [one for one in client.client_list() if "b" in one["flags"] and one["cmd"] in BLOCKED]
+    return len(blocked) == len(hands)
 
 
 class _Worker(SimpleWorker):
@@ -161,7 +170,7 @@ class _Worker(SimpleWorker):
 
     def __init__(self, queues: list[str], connection: redis.Redis) -> None:
         super().__init__(queues, connection=connection, serializer=JSONSerializer, default_result_ttl=0)
-        self.finished, self.busy, self.stop_asked = 0, False, False
+        self.finished, self.stop_asked = 0, False
 
     def _install_signal_handlers(self) -> None:
         """None in a thread."""
@@ -170,12 +179,10 @@ class _Worker(SimpleWorker):
         """Commands from outside are of no use here."""
 
     def execute_job(self, job: Job, queue: Queue) -> None:
-        self.busy = True
         try:
             super().execute_job(job, queue)
         finally:
             self.finished += 1
-            self.busy = False
             self._stop_requested = self.stop_asked
 
 

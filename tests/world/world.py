@@ -7,12 +7,11 @@ business, processes and people have modules of their own.
 from __future__ import annotations
 
 import secrets
-import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
-from urllib.parse import urlencode, urlsplit
+from typing import Any, Protocol
+from urllib.parse import urlencode
 
 import httpx2
 import redis
@@ -21,15 +20,14 @@ from twilio.request_validator import RequestValidator
 from devphone.testing import CallOnPhone, DevPhone, PhoneNumber
 from handoff import bootstrap, config
 from handoff.bootstrap import Services
-from handoff.effects import EffectKind
-from handoff.models import Event, Handoff
 from handoff.policy import EscalationPolicy, Step
 from voice.gateway import Gateway
 from workers import clock
 
 from . import endings
 from .people import Agent, Operator, Page
-from .processes import Hands, Web, end_readers
+from .processes import Hands, Web, all_idle, end_readers
+from .record import OnRecord, Opened
 from .waits import until
 
 ACCOUNT = "AC" + "0123456789abcdef" * 2
@@ -38,7 +36,6 @@ OURS = "+12125550100"
 ADA, BEN, CY = "+12125550123", "+12125550124", "+12125550125"
 AGENT_KEY, OTHER_KEY, OPERATOR_KEY = ("hk_" + letter * 40 for letter in "abc")
 REASON = "A human-verification checkbox is blocking checkout"
-Opened = dict[str, Any]
 
 SETTINGS = {
     "HANDOFF_DEV": "1",
@@ -55,20 +52,26 @@ SETTINGS = {
 WAIT_S = 30.0
 
 
-class World:
+class World(OnRecord):
     """A running installation and the people around it. See `advance` for how time passes."""
 
     def __init__(
-        self, phone: DevPhone, redis_url: str, settings: Mapping[str, str] | None = None, *, together: bool = False
+        self,
+        phone: DevPhone,
+        redis_url: str,
+        settings: Mapping[str, str] | None = None,
+        *,
+        together: bool = False,
     ) -> None:
         """Starts web and worker. `together`: everybody is rung at once instead of one after the other."""
         self.phone = phone
         self.now = time.time_ns() // 1_000_000
         self.expected = endings.Expected()
         self.closed = False
+        self.prefix = f"test-{secrets.token_hex(6)}"
         self._settings = SETTINGS | {
             "HANDOFF_REDIS_URL": redis_url,
-            "HANDOFF_PREFIX": f"test-{secrets.token_hex(6)}",
+            "HANDOFF_PREFIX": self.prefix,
             "TWILIO_API_URL": phone.url,
             **(settings or {}),
         }
@@ -130,7 +133,7 @@ class World:
             before = self._signs()
             rows = clock.tick(self.services)
             if self.hands:
-                until(lambda: all(hands.idle for hands in self.hands), WAIT_S, "the workers to be done")
+                until(lambda: all_idle(self.hands, self.redis), WAIT_S, "the workers to be done")
             self.phone.settle()
             if not rows and self._signs() == before:
                 return
@@ -230,11 +233,6 @@ class World:
         wanted = {"kind": "clear", "reason": REASON} | body
         return self.http.post("/v1/handoffs", json=wanted, headers=headers)
 
-    def show(self, handoff: str | Opened, **query: Any) -> Opened:
-        """The handoff as its agent sees it now."""
-        found: Opened = self.http.get(f"/v1/handoffs/{_id(handoff)}", params=query).raise_for_status().json()
-        return found
-
     def newest(self) -> str:
         """The id of the handoff opened last, once there is one."""
         listed = until(
@@ -243,55 +241,24 @@ class World:
         return str(listed[0]["id"])
 
     def twilio(
-        self, path: str, fields: Mapping[str, str], *, signed_as: str | None = None, at: str | None = None
+        self,
+        path: str,
+        fields: Mapping[str, str],
+        *,
+        signed_as: str | None = None,
+        at: str | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> httpx2.Response:
         """One request as Twilio would send it, signed over the public address (or `signed_as`).
 
-        `at` names another web process than the first.
+        `at` names another web process than the first; `headers` come on top.
         """
         signed = signed_as or self.services.settings.public_url + path
         signature = RequestValidator(TOKEN).compute_signature(signed, dict(fields))
-        headers = {"X-Twilio-Signature": signature, "Content-Type": "application/x-www-form-urlencoded"}
-        return self.http.post((at or self.url) + path, content=urlencode(fields), headers=headers)
-
-    # What is on record
-
-    def events(self, handoff: str | Opened) -> list[Event]:
-        """The timeline, oldest first."""
-        return self.services.store.events(_id(handoff))
-
-    def types(self, handoff: str | Opened) -> list[str]:
-        """What the timeline says, in its own words."""
-        return [event.type.value for event in self.events(handoff)]
-
-    def record(self, handoff: str | Opened) -> Handoff:
-        """The record itself, with what the API does not show."""
-        return self.services.handoffs.get(_id(handoff))
-
-    def dispositions(self, handoff: str | Opened, channel: str = "call") -> list[tuple[str, str | None]]:
-        """Contact and disposition of every attempt on this channel, in order."""
-        attempts = self.show(handoff)["attempts"]
-        return [(one["contact"], one["disposition"]) for one in attempts if one["channel"] == channel]
-
-    def creates(self, kind: str = "Calls", to: str | None = None) -> list[dict[str, Any]]:
-        """Requests to the provider for a new call (or, `Messages`, text), to everybody or to one number."""
-        posts = [one for one in self.phone.requests() if one["method"] == "POST"]
-        asked = [one for one in posts if one["path"].endswith(f"/{kind}.json")]
-        return [one for one in asked if to in (None, one["form"]["To"][0])]
-
-    def updates(self) -> list[dict[str, Any]]:
-        """Requests to the provider that changed a call."""
-        return [one for one in self.phone.requests() if one["method"] == "POST" and "/Calls/" in one["path"]]
-
-    def due_rows(self, *kinds: EffectKind) -> list[str]:
-        """Ids of the rows in the outbox, of these kinds if any are named."""
-        rows: list[str] = sorted(self.redis.hkeys(self.key("effects")))
-        return [row for row in rows if not kinds or row.partition("-")[0] in kinds]
-
-    def keys(self) -> list[str]:
-        """Every key of this installation, without its prefix."""
-        tag = self.key("")
-        return sorted(key.removeprefix(tag) for key in self.redis.scan_iter(tag.replace("[", "\\[") + "*"))
+        sent = {"X-Twilio-Signature": signature, "Content-Type": "application/x-www-form-urlencoded"}
+        return self.http.post(
+            (at or self.url) + path, content=urlencode(fields), headers=sent | dict(headers or {})
+        )
 
     # The end
 
@@ -325,14 +292,10 @@ class World:
             client.close()
         for web in self.webs:
             web.services.store.connections.close()
-        for pattern in (self.key("") + "*", f"rq:*{self.services.settings.prefix}*"):
+        for pattern in (self.key("") + "*", f"rq:*{self.prefix}*"):
             for key in self.redis.scan_iter(pattern):
                 self.redis.delete(key)
         self.redis.close()
-
-    def key(self, name: str) -> str:
-        """The full name of a key of this installation."""
-        return "{" + self._settings["HANDOFF_PREFIX"] + "}:" + name
 
     def _client(self, key: str) -> httpx2.Client:
         headers = {"Authorization": f"Bearer {key}"}
@@ -341,37 +304,7 @@ class World:
         return httpx2.Client(base_url=self.url, headers=headers, timeout=60, trust_env=False, limits=limits)
 
 
-def in_parallel(*work: Callable[[], Any]) -> list[Any]:
-    """Runs all of them at once, each in a thread, and answers with what they returned, in their order.
+class MakeWorld(Protocol):
+    """Makes a world with other settings than the usual ones (names as in the environment)."""
 
-    Raises what the first failing one raised, once all have ended.
-    """
-    ready = threading.Barrier(len(work))
-    found: list[Any] = [None] * len(work)
-    broken: list[BaseException] = []
-
-    def run(at: int) -> None:
-        ready.wait(WAIT_S)
-        try:
-            found[at] = work[at]()
-        except BaseException as error:  # raised below, in the test's own thread
-            broken.append(error)
-
-    threads = [threading.Thread(target=run, args=(at,)) for at in range(len(work))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if broken:
-        raise broken[0]
-    return found
-
-
-def path_of(url: str) -> str:
-    """The path and query of an address, as Twilio requests it."""
-    parts = urlsplit(url)
-    return f"{parts.path}?{parts.query}" if parts.query else parts.path
-
-
-def _id(handoff: str | Opened) -> str:
-    return handoff if isinstance(handoff, str) else str(handoff["id"])
+    def __call__(self, *, together: bool = False, redis_url: str | None = None, **settings: str) -> World: ...
