@@ -28,7 +28,7 @@ _THINKING_S = 0.7
 
 
 def acts_alone(devphone_url: str, story: Story) -> None:
-    """Answers, says "I'm on it" (3), opens the link and the agent's page, ticks the box, says "done" (1).
+    """Answers the phone, reads the text, opens the link and the agent's page, ticks the box and presses 1.
 
     Raises AssertionError when the phone does not ring, no text comes or a page is not as it should be.
     """
@@ -39,8 +39,6 @@ def acts_alone(devphone_url: str, story: Story) -> None:
         time.sleep(_THINKING_S)
         call.answer().hears("checkbox")
         text = ada.expect_text(containing="http")
-        time.sleep(_THINKING_S)
-        call.press("3").hears("you have it")
         time.sleep(_THINKING_S)
         open_and_tick(text.links[-1], story)
         time.sleep(_THINKING_S)
@@ -60,6 +58,7 @@ def open_and_tick(link: str, story: Story) -> None:
         story.tell("person", f'{NAME} opens the link: "{browser.heading}"')
         if "Open the browser" not in browser.text:
             browser.press("I’m on it")
+            story.tell("person", f'{NAME} presses "I\'m on it" there')
         browser.follow("Open the browser")
         story.tell("person", f'{NAME} opens the agent\'s page: "{browser.heading}", and ticks the box')
         browser.press("Confirm", tick=True)

@@ -21,6 +21,7 @@ from handoff.outcomes import Outcome
 from handoff.policy import Contact
 from handoff.states import CloseReason, Kind, State, Trigger
 from handoff.store import sha256
+from handoff.web.bodies import whole_body
 from handoff.web.context import services
 
 log = structlog.get_logger(__name__)
@@ -82,6 +83,7 @@ def _act(given: str, asked: Trigger) -> AnyResponse:
     link, handoff, contact = _behind(given)
     if link is None or handoff is None:
         return _render("unknown.html", 404)
+    whole_body()
     nonce = request.form.get("nonce", "")
     if not links.check_nonce(services().settings.secret_keys, link, nonce) or _from_elsewhere():
         return _page(link, handoff, contact, status=403, notice="This form is too old. Please try again.")
@@ -101,7 +103,8 @@ def _act(given: str, asked: Trigger) -> AnyResponse:
 
 
 def _decide(handoff: Handoff, contact: str, asked: Trigger, nonce: str) -> Outcome:
-    do, answer = services().handoffs, request.form.get("answer", "")
+    # Browsers count a line end as one character and send two.
+    do, answer = services().handoffs, request.form.get("answer", "").replace("\r\n", "\n")
     comment = request.form.get("comment", "").strip()[:1_000] or None
     decision = Decision(
         by=Actor(kind=ActorKind.CONTACT, id=contact, name=_name(contact)),

@@ -29,11 +29,11 @@ def _proc() -> None:
 
 @pytest.fixture(scope="session")
 def running_system(tmp_path_factory: pytest.TempPathFactory, _proc: None) -> Iterator[System]:
-    """The system that most tests share: two web processes, a phone that is quick, rings of 10 seconds."""
+    """The system that most tests share: two web processes, a phone that is quick."""
     folder = tmp_path_factory.mktemp("chaos") / "data"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NO_PROXY", "127.0.0.1")  # a proxy meant for the outside has no part in this
-        system = System(folder, "--web-workers", "2", HANDOFF_RING_SECONDS="10")
+        system = System(folder, "--web-workers", "2")
         yield system
         system.stop()
 

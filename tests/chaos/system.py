@@ -219,11 +219,10 @@ class System:
             urls = Counter(one["form"][name][0] for one in self.creates(kind))
             twice = [url for url, times in urls.items() if times > 1]
             assert not twice, f"{kind} were created more than once: {twice}"
-        state = self.phone.state()
         surprises = [
-            f"{kind[:-1]} to …{one['to'][-4:]}, {one['status']}"
-            for kind in ("calls", "messages")
-            for one in state[kind]
+            f"{kind} to …{one['form']['To'][0][-4:]}"
+            for kind in ("Calls", "Messages")
+            for one in self.creates(kind)
             if not self.phone.expected(one["sid"])
         ]
         assert not surprises, f"nobody expected: {surprises}"

@@ -120,7 +120,8 @@ def test_a_queue_that_forgets_its_jobs_costs_seconds(world: World, agent: Agent)
     blocked = agent.clear_wall(REASON)
     handoff = world.newest()
     people, _ = queues_of(world.services)
-    assert people.empty() == 2, "the call and the text"
+    until(lambda: people.count == 2, 10, "the call and the text to be queued")
+    people.empty()
     people.connection.close()
     world.hire()
     world.settle()
@@ -136,6 +137,7 @@ def test_a_worker_that_dies_right_after_taking_the_jobs_costs_seconds(world: Wor
     blocked = agent.clear_wall(REASON)
     world.newest()
     queues = queues_of(world.services)
+    until(lambda: queues[0].count == 2, 10, "the call and the text to be queued")
     for _ in range(2):
         assert Queue.dequeue_any(queues, None, queues[0].connection, serializer=JSONSerializer)
     assert queues[0].is_empty()

@@ -57,6 +57,8 @@ def moment_for(name: str, handoff: Handoff) -> int:
         return handoff.deadline
     if name == "lapse" and handoff.acknowledged_until is not None:
         return handoff.acknowledged_until
+    if name == "acknowledge" and handoff.acknowledged_until is not None:
+        return handoff.acknowledged_until - 1  # said again at once it would change nothing
     return max(NOW, handoff.closed_at or 0) + 1
 
 
@@ -122,7 +124,14 @@ def test_one_millisecond_before_the_deadline_a_word_still_counts(name: str) -> N
     assert COMMANDS[name][1](handoff, handoff.deadline - 1).outcome.won
 
 
-@pytest.mark.xfail(strict=True, reason="lifecycle._expired_first leaves no late_answer_refused row (case 3)")
+def test_saying_i_am_on_it_again_and_again_keeps_nothing_new() -> None:
+    """A link must not be able to fill the store."""
+    handoff = handoff_in(State.ACKNOWLEDGED)
+    assert handoff.acknowledged is not None
+    decided = lifecycle.acknowledge(handoff, handoff.acknowledged, RULES, handoff.acknowledged.at + 1_000)
+    assert decided.outcome.won and decided.change is None
+
+
 @pytest.mark.parametrize("name", DECISIONS)
 def test_a_word_that_the_deadline_beat_is_on_the_timeline_as_refused(name: str) -> None:
     handoff = opened()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from handoff import lifecycle
 from handoff.effects import EffectKind
 from handoff.errors import Invalid
-from handoff.lifecycle import MAX_ANSWER, Change, Decided
+from handoff.lifecycle import MAX_ANSWER, Change
 from handoff.models import ActorKind, AskResult, Channel, ClearResult, Decision, EventType, Handoff, Proof
 from handoff.states import CloseReason, Disposition, Kind, State
 
@@ -145,11 +144,11 @@ def test_a_failed_text_does_not_hurry_the_ladder() -> None:
 def test_the_provider_is_asked_for_a_text_once_unless_it_provably_did_not_process_it() -> None:
     handoff = opened()
     text = text_of(handoff).id
-    asked = lifecycle.text_asked(handoff, text, NOW)
+    asked = lifecycle.text_asked(handoff, text, "run", NOW)
     assert asked is not None
-    assert lifecycle.text_asked(asked.handoff, text, NOW + 1) is None
+    assert lifecycle.text_asked(asked.handoff, text, "other", NOW + 1) is None
     back = lifecycle.text_not_processed(asked.handoff, text, NOW + 2)
-    assert back is not None and lifecycle.text_asked(back.handoff, text, NOW + 3) is not None
+    assert back is not None and lifecycle.text_asked(back.handoff, text, "other", NOW + 3) is not None
 
 
 def test_a_text_is_bound_to_the_providers_first_id() -> None:

@@ -97,6 +97,13 @@ def test_its_owner_may_ask_for_more_time_and_the_old_timer_then_changes_nothing(
     assert lifecycle.lapse(renewed, until(renewed), RULES, until(renewed)).outcome.won
 
 
+def test_saying_it_again_at_once_is_told_as_won_and_puts_nothing_more_on_the_record() -> None:
+    handoff = handoff_in(State.ACKNOWLEDGED)
+    decided = lifecycle.acknowledge(handoff, word(), RULES, NOW + 1)
+    assert decided.outcome.won and decided.change is None
+    assert decided.outcome.holder_until == until(handoff)
+
+
 def test_somebody_else_who_wants_it_is_told_who_has_it_and_until_when() -> None:
     handoff = handoff_in(State.ACKNOWLEDGED)
     decided = lifecycle.acknowledge(handoff, word("ben"), RULES, NOW + 1)

@@ -112,13 +112,16 @@ def test_every_schema_is_one_by_json_schema(document: dict[str, Any]) -> None:
             assert schema["discriminator"]["propertyName"]
 
 
-def test_every_reference_leads_to_a_schema_and_every_schema_is_referred_to(document: dict[str, Any]) -> None:
+def test_every_reference_leads_to_a_schema(document: dict[str, Any]) -> None:
     known = {f"#/components/schemas/{name}" for name in document["components"]["schemas"]}
     assert all(re.fullmatch(r"[A-Za-z0-9._-]+", name.rpartition("/")[2]) for name in known)
     text = json.dumps(document)
     used = set(re.findall(r'"\$ref": "([^"]+)"', text))
     assert used <= known
-    assert known <= used
+    queries = {
+        name for name in known if name.endswith("Query")
+    }  # they stand in the parameters, field by field
+    assert known - used == queries
 
 
 def test_the_key_is_asked_for_as_it_is_read(document: dict[str, Any]) -> None:
@@ -203,7 +206,7 @@ def test_the_page_shows_every_path_and_shape_and_loads_nothing_from_elsewhere(
     assert page.status == 200 and page.response.mimetype == "text/html"
     for path, method, operation in operations(document):
         assert f"{method.upper()} {path}" in page.words
-        assert operation["summary"].replace("`", "") in page.words
+        assert _close(operation["summary"]) in _close(page.words)
     for name, schema in document["components"]["schemas"].items():
         for field in schema.get("properties", {}):
             assert field in page.words, (name, field)
@@ -213,6 +216,11 @@ def test_the_page_shows_every_path_and_shape_and_loads_nothing_from_elsewhere(
         target = has.get("href") or has.get("src") or "/"
         assert target.startswith(("/", "#")) and not target.startswith("//")
         assert not target.startswith("#") or target[1:] in anchors, target
+
+
+def _close(text: str) -> str:
+    """Words without what stands between them: on the page, code has tags of its own."""
+    return "".join(text.replace("`", "").split())
 
 
 def test_no_other_page_about_the_api_is_served_that_loads_scripts_from_elsewhere(site: Site) -> None:

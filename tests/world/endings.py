@@ -63,8 +63,8 @@ def _may_wait(world: World, effect: Effect) -> bool:
     store = world.services.store
     if effect.kind in (EffectKind.RECONCILE_CALL, EffectKind.PLACE_CALL, EffectKind.HANG_UP):
         call = store.read_call(effect.subject)
-        lives = call is not None and call.state is not CallState.ENDED
-        return effect.kind is EffectKind.RECONCILE_CALL and lives
+        going_on = call is not None and call.state is not CallState.ENDED
+        return effect.kind is EffectKind.RECONCILE_CALL and going_on
     handoff = store.read(effect.subject)
     if handoff is None:
         return False

@@ -62,7 +62,9 @@ class Web:
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         self.services = build(self.url)
         self._app = create_app(self.services)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), name="web")
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.02,), name="web", daemon=True
+        )
         self._thread.start()
 
     def errors(self) -> list[Served]:
@@ -146,7 +148,7 @@ class Hands:
 
 def queues_of(services: Services) -> list[Queue]:
     """The installation's queues, on a connection of their own."""
-    connection = services.store.connections.for_queue()
+    connection = services.store.connections.for_enqueue()
     names = queue_names(services.settings.prefix)
     return [Queue(name, connection=connection, serializer=JSONSerializer) for name in names]
 
