@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import handoff.store
-from handoff import ids, lifecycle, links
+from handoff import attempts, ids, lifecycle, links
 from handoff.calls import Calls
+from handoff.changes import Rules
 from handoff.commands import Handoffs
 from handoff.effects import EffectKind
-from handoff.lifecycle import Rules
 from handoff.messages import OpenRequest
 from handoff.models import Actor, ActorKind, ApiKey, Channel, Decision, Handoff, Proof
 from handoff.people import parse_people, policy_of
@@ -89,9 +89,9 @@ def whole_life(handoffs: Handoffs, calls: Calls, secret_key: str) -> Handoff:
 def _send(handoffs: Handoffs, handoff_id: str, attempt_id: str) -> None:
     effect = handoffs.store.begin(f"{EffectKind.SEND_TEXT}-{attempt_id}", handoffs.clock(), 60_000, _RUN)
     provider_id = f"SM{ids.random_text(32)}"
-    handoffs.change(handoff_id, lambda fresh, now: lifecycle.text_asked(fresh, attempt_id, _RUN, now))
+    handoffs.change(handoff_id, lambda fresh, now: attempts.text_asked(fresh, attempt_id, _RUN, now))
     handoffs.change(
-        handoff_id, lambda fresh, now: lifecycle.text_accepted(fresh, attempt_id, provider_id, now)
+        handoff_id, lambda fresh, now: attempts.text_accepted(fresh, attempt_id, provider_id, now)
     )
     if effect is not None:
         handoffs.store.finish(effect, handoffs.clock())

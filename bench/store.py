@@ -24,7 +24,7 @@ from typing import Any
 
 from bench import figures, lives, places
 from bench.figures import Spread
-from handoff import lifecycle, logs
+from handoff import attempts, logs
 from handoff.calls import Calls
 from handoff.commands import Handoffs
 from handoff.dev import redis_server
@@ -138,7 +138,7 @@ def _commits(handoffs: Handoffs, count: int) -> Spread:
     handoff = handoffs.open(lives.wanted(), lives.KEY, "commits").handoff
     times = []
     for _ in range(count):
-        change = lifecycle.note(handoff, EventType.CALL_RINGING, now_ms())
+        change = attempts.note(handoff, EventType.CALL_RINGING, now_ms())
         plan = Plan(changes=[change])
         began = time.perf_counter()
         handoffs.store.commit(plan, now_ms())

@@ -120,16 +120,17 @@ async def _let_go(
     return found
 
 
-async def _settled_kb(web: Web, *, most_s: int = 20) -> int:
-    """The memory once all requests have been taken in: when it has stood still for a second."""
-    before = web.memory_kb()
+async def _settled_kb(web: Web, *, most_s: int = 60) -> int:
+    """The memory once all requests have been taken in: when the processes have rested for two seconds."""
+    rests, before = 0, web.busy_s()
     for _ in range(most_s):
         await asyncio.sleep(1)
-        now = web.memory_kb()
-        if abs(now - before) < before // 500:
-            return now
+        now = web.busy_s()
+        rests = rests + 1 if now - before < 0.1 else 0
         before = now
-    return before
+        if rests == 2:
+            return web.memory_kb()
+    raise places.NotReady("the web processes do not come to rest")
 
 
 async def _open(web: Web, count: int) -> list[str]:

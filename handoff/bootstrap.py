@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from handoff import config, keys, logs, people
 from handoff.calls import Calls
+from handoff.changes import Rules
 from handoff.commands import Enqueue, Handoffs
 from handoff.config import Settings
-from handoff.lifecycle import Rules
 from handoff.moments import DAY, SECOND, now_ms
 from handoff.store import Connections, Keyspace, Store
 from handoff.waiting import Waiting

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from handoff import effects, lifecycle
+from handoff import attempts, effects
+from handoff.changes import Change
 from handoff.commands import MAX_ROUNDS, Handoffs
 from handoff.effects import Effect, EffectKind
 from handoff.errors import Unavailable
-from handoff.lifecycle import Change
 from handoff.models import Call, EventType, Handoff
 from handoff.moments import SECOND
 from handoff.policy import next_position
@@ -183,7 +183,7 @@ class Calls:
             )
 
         def ended(_: Call) -> Callable[[Handoff, str, int], Change | None]:
-            return lambda handoff, attempt, now: lifecycle.end_attempt(
+            return lambda handoff, attempt, now: attempts.end_attempt(
                 handoff, attempt, told[0], self.handoffs.rules(), now, detail=detail
             )
 
@@ -228,7 +228,7 @@ class Calls:
 
         def noted(call: Call) -> Callable[[Handoff, str, int], Change | None]:
             return lambda handoff, attempt, now: (
-                lifecycle.note(
+                attempts.note(
                     handoff, event, now, attempt=attempt, call=call.id, contact=call.contact, **data
                 )
                 if call.state is state

@@ -14,9 +14,9 @@ from typing import Protocol
 
 import structlog
 
-from handoff import lifecycle
+from handoff import attempts, lifecycle
+from handoff.changes import Change, Decided, Rules
 from handoff.errors import AnswerDeleted, IdempotencyConflict, NotFound, Unavailable
-from handoff.lifecycle import Change, Decided, Rules
 from handoff.messages import OpenRequest
 from handoff.models import Actor, ApiKey, Channel, Decision, EventType, Handoff, Proof, Result
 from handoff.outcomes import Outcome
@@ -169,7 +169,7 @@ class Handoffs:
         """A line on the timeline that changes no state. A handoff that is gone needs none."""
 
         def rule(handoff: Handoff, now: int) -> Change:
-            return lifecycle.note(handoff, type_, now, **data)
+            return attempts.note(handoff, type_, now, **data)
 
         self.change(handoff_id, rule)
 

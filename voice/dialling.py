@@ -11,7 +11,7 @@ from typing import Protocol
 
 import structlog
 
-from handoff import effects, ids, lifecycle, links
+from handoff import attempts, effects, ids, links
 from handoff.calls import RECONCILE_AFTER_MS, TIME_LIMIT_S, Calls
 from handoff.commands import Handoffs
 from handoff.config import Settings
@@ -97,7 +97,7 @@ def send_text(services: Services, effect: Effect) -> bool:
         _end_text(services, handoff, attempt, Disposition.WITHDRAWN)
         return True
     run = ids.random_text(12)
-    services.handoffs.change(handoff.id, lambda fresh, at: lifecycle.text_asked(fresh, attempt.id, run, at))
+    services.handoffs.change(handoff.id, lambda fresh, at: attempts.text_asked(fresh, attempt.id, run, at))
     asked = services.handoffs.get(handoff.id).attempt(attempt.id)
     if asked is None or asked.asked_run != run:
         # An earlier run asked the provider and never came back: whether the text went out is unknown, and
@@ -123,7 +123,7 @@ def send_text(services: Services, effect: Effect) -> bool:
     log.info("text_accepted", number=mask(number), provider_id=placed.provider_id)
     services.handoffs.change(
         handoff.id,
-        lambda fresh, at: lifecycle.text_accepted(fresh, attempt.id, placed.provider_id, at),
+        lambda fresh, at: attempts.text_accepted(fresh, attempt.id, placed.provider_id, at),
     )
     return True
 
@@ -258,9 +258,7 @@ def _text_again(
     if effect.tries >= REFUSED_TRIES:
         _end_text(services, handoff, attempt, Disposition.PROVIDER_ERROR, detail=_detail(error))
         return True
-    services.handoffs.change(
-        handoff.id, lambda fresh, at: lifecycle.text_not_processed(fresh, attempt.id, at)
-    )
+    services.handoffs.change(handoff.id, lambda fresh, at: attempts.text_not_processed(fresh, attempt.id, at))
     now = services.handoffs.clock()
     services.store.postpone(effect, now + REFUSED_WAIT_MS * (effect.tries + 1), now)
     return False
@@ -276,7 +274,7 @@ def _end_text(
     rules = services.handoffs.rules()
     services.handoffs.change(
         handoff.id,
-        lambda fresh, at: lifecycle.end_attempt(fresh, attempt.id, disposition, rules, at, detail=detail),
+        lambda fresh, at: attempts.end_attempt(fresh, attempt.id, disposition, rules, at, detail=detail),
     )
 
 

@@ -13,7 +13,7 @@ import redis
 import structlog
 from flask import Blueprint, Response, abort, current_app, request
 
-from handoff import lifecycle
+from handoff import attempts
 from handoff.bootstrap import Services
 from handoff.errors import HandoffError
 from handoff.models import Actor, ActorKind, Attempt, Call, Channel, Decision, Handoff, Proof
@@ -168,7 +168,7 @@ def text_status(handoff_id: str, attempt_id: str) -> Response:
     log.info("text_status", status=status, code=code)
     services.handoffs.change(
         handoff_id,
-        lambda handoff, now: lifecycle.text_moved(
+        lambda handoff, now: attempts.text_moved(
             handoff,
             attempt_id,
             now,

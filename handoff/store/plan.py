@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from handoff.changes import Change
 from handoff.effects import TIMERS, Effect
-from handoff.lifecycle import Change
 from handoff.models import Call, Handoff, Record
 from handoff.outcomes import Outcome
 from handoff.states import CLOSED, State

@@ -197,9 +197,9 @@ class System:
         rows = map(Effect.model_validate_json, self.redis.hvals(self.keys.effects))
         return [row for row in rows if row.kind not in _LATER]
 
-    def rests(self) -> None:
+    def rests(self, *, but: EffectKind | None = None) -> None:
         """Returns when nothing is being done: all that is left is to see what becomes of a call."""
-        kinds = {EffectKind.RECONCILE_CALL}
+        kinds = {EffectKind.RECONCILE_CALL, but}
         until(lambda: not [row for row in self.outbox() if row.kind not in kinds], PATIENCE_S, "it to rest")
 
     def waiting_jobs(self) -> list[str]:

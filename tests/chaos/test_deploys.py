@@ -27,8 +27,7 @@ def test_a_stopping_web_process_answers_all_who_wait_and_its_agents_go_on_with_t
     system: System,
 ) -> None:
     waiting = system.agent().clear_wall("A consent banner covers the page")
-    call = system.ada.let_ring()
-    system.ada.expect_text()
+    call, _ = system.ada.let_ring(), system.ada.expect_text()
     handoff = system.newest()
     asked = Barrier(POLLS + STREAMS + 1)
 

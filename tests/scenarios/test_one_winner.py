@@ -8,6 +8,7 @@ import pytest
 
 import human
 from handoff import lifecycle
+from handoff.changes import Decided
 from handoff.models import Actor, ActorKind, Channel, Decision, Handoff, Proof
 from handoff.outcomes import Outcome
 from tests.world import REASON, Agent, MakeWorld, World, in_parallel
@@ -155,7 +156,7 @@ def _held_up_yes(world: World, handoff: str, meanwhile: Callable[[], object]) ->
     word = Decision(by=ada, channel=Channel.CALL, proof=Proof.KEYPRESS, at=world.now)
     held_up = iter([meanwhile])
 
-    def rule(found: Handoff, now: int) -> lifecycle.Decided:
+    def rule(found: Handoff, now: int) -> Decided:
         decided = lifecycle.resolve(found, word, do.rules(), now)
         for happen in held_up:
             happen()

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from handoff import lifecycle
+from handoff.changes import Change
 from handoff.effects import Effect, EffectKind
-from handoff.lifecycle import Change
 from handoff.messages import OpenRequest
 from handoff.models import Handoff
 from handoff.outcomes import Outcome, won

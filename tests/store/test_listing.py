@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from handoff.lifecycle import Change
+from handoff.changes import Change
 from handoff.models import Handoff
 from handoff.states import State
 from handoff.store import Done, Store

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from handoff import lifecycle
+from handoff.changes import Change, Decided, Rules
 from handoff.effects import EffectKind, timer_id
-from handoff.lifecycle import Change, Decided, Rules
 from handoff.messages import OpenRequest
 from handoff.models import Actor, ActorKind, AskResult, Attempt, Channel, Decision, Handoff, Proof
 from handoff.moments import DAY, SECOND

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from handoff import lifecycle
-from handoff.lifecycle import MAX_LATE_ANSWERS, Decided
+from handoff.changes import Decided
+from handoff.lifecycle import MAX_LATE_ANSWERS
 from handoff.models import ActorKind, EventType, Handoff
 from handoff.moments import DAY
 from handoff.states import CLOSED, CloseReason, Kind, State, Trigger

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from handoff import lifecycle
+from handoff import attempts, lifecycle
+from handoff.changes import Change
 from handoff.effects import EffectKind
 from handoff.errors import Invalid
-from handoff.lifecycle import MAX_ANSWER, Change
+from handoff.lifecycle import MAX_ANSWER
 from handoff.models import ActorKind, AskResult, Channel, ClearResult, Decision, EventType, Handoff, Proof
 from handoff.states import CloseReason, Disposition, Kind, State
 
@@ -114,7 +115,7 @@ def test_a_texts_progress_never_goes_back() -> None:
     text = text_of(handoff).id
 
     def moved(now_is: Handoff, rank: int, what: Disposition | None) -> Change | None:
-        return lifecycle.text_moved(now_is, text, NOW + rank, rank=rank, disposition=what)
+        return attempts.text_moved(now_is, text, NOW + rank, rank=rank, disposition=what)
 
     delivered = moved(handoff, 5, Disposition.DELIVERED)
     assert delivered is not None
@@ -129,39 +130,39 @@ def test_a_texts_progress_never_goes_back() -> None:
 def test_a_sent_text_is_not_over_and_a_failed_one_is() -> None:
     handoff = opened()
     text = text_of(handoff).id
-    sent = lifecycle.text_moved(handoff, text, NOW, rank=3, disposition=Disposition.SENT)
+    sent = attempts.text_moved(handoff, text, NOW, rank=3, disposition=Disposition.SENT)
     assert sent is not None and attempt(sent.handoff, text).ended_at is None
-    failed = lifecycle.text_moved(sent.handoff, text, NOW, rank=5, disposition=Disposition.OPTED_OUT)
+    failed = attempts.text_moved(sent.handoff, text, NOW, rank=5, disposition=Disposition.OPTED_OUT)
     assert failed is not None and attempt(failed.handoff, text).ended_at == NOW
 
 
 def test_a_failed_text_does_not_hurry_the_ladder() -> None:
     handoff = opened()
-    change = lifecycle.end_attempt(handoff, text_of(handoff).id, Disposition.BLOCKED, RULES, NOW)
+    change = attempts.end_attempt(handoff, text_of(handoff).id, Disposition.BLOCKED, RULES, NOW)
     assert change is not None and not change.calls and change.handoff.state is State.ESCALATING
 
 
 def test_the_provider_is_asked_for_a_text_once_unless_it_provably_did_not_process_it() -> None:
     handoff = opened()
     text = text_of(handoff).id
-    asked = lifecycle.text_asked(handoff, text, "run", NOW)
+    asked = attempts.text_asked(handoff, text, "run", NOW)
     assert asked is not None
-    assert lifecycle.text_asked(asked.handoff, text, "other", NOW + 1) is None
-    back = lifecycle.text_not_processed(asked.handoff, text, NOW + 2)
-    assert back is not None and lifecycle.text_asked(back.handoff, text, "other", NOW + 3) is not None
+    assert attempts.text_asked(asked.handoff, text, "other", NOW + 1) is None
+    back = attempts.text_not_processed(asked.handoff, text, NOW + 2)
+    assert back is not None and attempts.text_asked(back.handoff, text, "other", NOW + 3) is not None
 
 
 def test_a_text_is_bound_to_the_providers_first_id() -> None:
     handoff = opened()
     text = text_of(handoff).id
-    accepted = lifecycle.text_accepted(handoff, text, "SM1", NOW)
+    accepted = attempts.text_accepted(handoff, text, "SM1", NOW)
     assert accepted is not None and accepted.events[-1].type is EventType.TEXT_SENT
-    assert lifecycle.text_accepted(accepted.handoff, text, "SM2", NOW) is None
+    assert attempts.text_accepted(accepted.handoff, text, "SM2", NOW) is None
 
 
 def test_a_note_is_a_line_on_the_timeline_and_nothing_else() -> None:
     handoff = handoff_in(State.CANCELLED)
-    change = lifecycle.note(handoff, EventType.CALLBACK_DELIVERED, NOW + 9, tries=1, detail=None)
+    change = attempts.note(handoff, EventType.CALLBACK_DELIVERED, NOW + 9, tries=1, detail=None)
     check(handoff, change)
     assert change.events[0].data == {"tries": 1}
     assert change.handoff.model_copy(update={"rev": handoff.rev, "seq": handoff.seq}) == handoff

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from handoff import lifecycle
+from handoff import attempts, lifecycle
+from handoff.changes import Change, Rules
 from handoff.effects import EffectKind, timer_id
-from handoff.lifecycle import Change, Rules
 from handoff.models import Actor, ActorKind, Channel, Decision, EventType, Handoff, Proof
 from handoff.moments import SECOND
 from handoff.states import CloseReason, Disposition, State
@@ -79,7 +79,7 @@ def test_an_acknowledgement_pauses_and_hangs_up_everybody_else() -> None:
         (EffectKind.HANG_UP, other.call, NOW + 5),
     ]
     assert attempt(change.handoff, mine.id).disposition is Disposition.ACKNOWLEDGED
-    assert lifecycle.end_attempt(change.handoff, other.id, Disposition.WITHDRAWN, RULES, NOW + 6) is not None
+    assert attempts.end_attempt(change.handoff, other.id, Disposition.WITHDRAWN, RULES, NOW + 6) is not None
 
 
 def test_a_pause_ends_with_the_deadline_at_the_latest() -> None:
@@ -169,7 +169,7 @@ def test_passing_it_on_reaches_the_next_person_at_once_and_names_them() -> None:
     assert [call.contact for call in change.calls] == ["ben"]
     assert attempt(change.handoff, mine.id).disposition is Disposition.DECLINED
     assert change.handoff.state is State.ESCALATING, "passing on is no refusal"
-    ended = lifecycle.end_attempt(change.handoff, mine.id, Disposition.HUNG_UP, RULES, NOW + 2)
+    ended = attempts.end_attempt(change.handoff, mine.id, Disposition.HUNG_UP, RULES, NOW + 2)
     assert ended is not None
     assert not ended.calls, "the end of that call must not reach anybody a second time"
     assert attempt(ended.handoff, mine.id).disposition is Disposition.DECLINED
@@ -203,7 +203,7 @@ def test_the_holder_may_pass_it_on_and_nobody_else_may() -> None:
 
 def test_an_unanswered_call_leads_to_the_next_step() -> None:
     handoff = opened()
-    change = lifecycle.end_attempt(handoff, calls_of(handoff)[0].id, Disposition.NO_ANSWER, RULES, NOW + 9)
+    change = attempts.end_attempt(handoff, calls_of(handoff)[0].id, Disposition.NO_ANSWER, RULES, NOW + 9)
     assert change is not None
     check(handoff, change)
     assert [call.contact for call in change.calls] == ["ben"]
@@ -213,19 +213,19 @@ def test_an_unanswered_call_leads_to_the_next_step() -> None:
 def test_an_attempt_ends_once_however_often_it_is_reported() -> None:
     handoff = opened()
     call = calls_of(handoff)[0].id
-    change = lifecycle.end_attempt(handoff, call, Disposition.BUSY, RULES, NOW + 9)
+    change = attempts.end_attempt(handoff, call, Disposition.BUSY, RULES, NOW + 9)
     assert change is not None
-    assert lifecycle.end_attempt(change.handoff, call, Disposition.NO_ANSWER, RULES, NOW + 10) is None
-    assert lifecycle.end_attempt(handoff, "at_nobody", Disposition.BUSY, RULES, NOW + 9) is None
+    assert attempts.end_attempt(change.handoff, call, Disposition.NO_ANSWER, RULES, NOW + 10) is None
+    assert attempts.end_attempt(handoff, "at_nobody", Disposition.BUSY, RULES, NOW + 9) is None
 
 
 def test_two_phones_of_one_step_must_both_end_before_the_next_step() -> None:
     both = rules((ADA, BEN), (ADA,))
     handoff = opened(by=both)
     first, second = calls_of(handoff)
-    one = lifecycle.end_attempt(handoff, first.id, Disposition.BUSY, both, NOW + 9)
+    one = attempts.end_attempt(handoff, first.id, Disposition.BUSY, both, NOW + 9)
     assert one is not None and not one.calls
-    two = lifecycle.end_attempt(one.handoff, second.id, Disposition.BUSY, both, NOW + 10)
+    two = attempts.end_attempt(one.handoff, second.id, Disposition.BUSY, both, NOW + 10)
     assert two is not None and [call.contact for call in two.calls] == ["ada"]
 
 
@@ -233,7 +233,7 @@ def exhaust(handoff: Handoff, by: Rules, now: int = NOW + 9) -> Change:
     """Lets every call ring in vain."""
     change = None
     while open_calls := [one for one in calls_of(handoff) if one.ended_at is None]:
-        change = lifecycle.end_attempt(handoff, open_calls[0].id, Disposition.NO_ANSWER, by, now)
+        change = attempts.end_attempt(handoff, open_calls[0].id, Disposition.NO_ANSWER, by, now)
         assert change is not None
         check(handoff, change)
         handoff = change.handoff
@@ -266,21 +266,21 @@ def test_an_agent_that_asked_to_fail_then_gets_unreachable_with_every_dispositio
 
 def test_a_call_that_ends_after_the_close_rings_nobody() -> None:
     handoff = handoff_in(State.RESOLVED)
-    change = lifecycle.end_attempt(handoff, calls_of(handoff)[0].id, Disposition.WITHDRAWN, RULES, NOW + 9)
+    change = attempts.end_attempt(handoff, calls_of(handoff)[0].id, Disposition.WITHDRAWN, RULES, NOW + 9)
     assert change is not None and not change.calls and not change.effects
     assert change.handoff.state is State.RESOLVED
 
 
 def test_a_call_that_ends_while_somebody_has_it_rings_nobody() -> None:
     handoff = handoff_in(State.ACKNOWLEDGED)
-    change = lifecycle.end_attempt(handoff, calls_of(handoff)[0].id, Disposition.NO_INPUT, RULES, NOW + 9)
+    change = attempts.end_attempt(handoff, calls_of(handoff)[0].id, Disposition.NO_INPUT, RULES, NOW + 9)
     assert change is not None and not change.calls
 
 
 def test_a_call_that_ends_at_the_deadline_rings_nobody() -> None:
     handoff = opened()
     call = calls_of(handoff)[0].id
-    change = lifecycle.end_attempt(handoff, call, Disposition.NO_ANSWER, RULES, handoff.deadline)
+    change = attempts.end_attempt(handoff, call, Disposition.NO_ANSWER, RULES, handoff.deadline)
     assert change is not None and not change.calls and not change.handoff.exhausted
 
 

@@ -6,7 +6,8 @@ from collections import Counter
 
 import pytest
 
-from handoff.lifecycle import Decided, acknowledge, decline
+from handoff.changes import Decided
+from handoff.lifecycle import acknowledge, decline
 from handoff.models import Actor, ActorKind, Channel, Decision, Handoff, Proof
 from handoff.states import Disposition
 from tests.store.records import at_once

@@ -1,0 +1,259 @@
+"""A change in the making: what every command on a handoff is put together from.
+
+A `Change` is a new version of one handoff with all that must be kept in the same atomic step. Which
+command makes which change is lifecycle.py's and attempts.py's business. Pure: `now` is an argument.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from handoff import effects, ids
+from handoff.effects import Effect, EffectKind
+from handoff.messages import HandoffView
+from handoff.models import (
+    CLOCK,
+    SERVICE,
+    Actor,
+    Attempt,
+    Call,
+    CallEntry,
+    Channel,
+    Decision,
+    Event,
+    EventType,
+    Handoff,
+    Position,
+    Proof,
+    Record,
+    Result,
+)
+from handoff.moments import DAY, SECOND, rfc3339
+from handoff.outcomes import Outcome
+from handoff.policy import EscalationPolicy, next_position, step_at
+from handoff.states import CloseReason, Disposition, Trigger, target
+
+
+class Rules(Record):
+    """What the operator set: who is reached, and how long things last."""
+
+    policy: EscalationPolicy
+    ack_ms: int = 300 * SECOND
+    keep_closed_ms: int = 30 * DAY
+    agent_gone_ms: int = 90 * SECOND
+
+
+@dataclass(frozen=True)
+class Change:
+    """A new version of one handoff, with all that must be kept in the same atomic step."""
+
+    handoff: Handoff
+    events: tuple[Event, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    drop: tuple[str, ...] = ()  # ids of effects that are not needed any more
+    calls: tuple[Call, ...] = ()  # new call records
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What to tell, and what to commit before telling it."""
+
+    outcome: Outcome
+    change: Change | None = None
+
+
+@dataclass
+class Draft:
+    """A change in the making. Every event and every new version of the handoff goes through here."""
+
+    handoff: Handoff
+    now: int
+    events: list[Event] = field(default_factory=list)
+    effects: list[Effect] = field(default_factory=list)
+    drop: list[str] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+
+    def move(self, trigger: Trigger, **fields: Any) -> None:
+        to = target(self.handoff.state, trigger)
+        if to is None:
+            raise AssertionError(f"{trigger} may not happen in {self.handoff.state}")
+        self.set(state=to, **fields)
+
+    def set(self, **fields: Any) -> None:
+        self.handoff = self.handoff.model_copy(update=fields)
+
+    def note(self, type_: EventType, by: Actor, proof: Proof | None = None, **data: Any) -> None:
+        seq = self.handoff.seq + 1
+        self.set(seq=seq)
+        kept = {name: value for name, value in data.items() if value is not None}
+        self.events.append(
+            Event(
+                seq=seq, id=f"{self.handoff.id}.{seq}", type=type_, at=self.now, by=by, proof=proof, data=kept
+            )
+        )
+
+    def change(self) -> Change:
+        self.set(rev=self.handoff.rev + 1)
+        return Change(
+            self.handoff, tuple(self.events), tuple(self.effects), tuple(self.drop), tuple(self.calls)
+        )
+
+
+def start_step(draft: Draft, rules: Rules, position: Position | None) -> None:
+    if position is None:
+        return
+    step = step_at(rules.policy, position)
+    draft.move(Trigger.START_STEP, position=position, exhausted=False)
+    draft.note(
+        EventType.STEP_STARTED,
+        SERVICE,
+        round=position.round,
+        step=position.step,
+        contacts=[contact.id for contact in step.contacts],
+    )
+    for contact in step.contacts:
+        common: dict[str, Any] = {
+            "contact": contact.id,
+            "contact_name": contact.name,
+            "round": position.round,
+            "step": position.step,
+            "started_at": draft.now,
+        }
+        attempt_id, call_id = ids.new_id(ids.ATTEMPT), ids.new_id(ids.CALL)
+        attempts = [Attempt(id=attempt_id, channel=Channel.CALL, call=call_id, **common)]
+        draft.calls.append(
+            Call(
+                id=call_id,
+                contact=contact.id,
+                contact_name=contact.name,
+                number=contact.number,
+                entries=(CallEntry(handoff=draft.handoff.id, attempt=attempt_id),),
+                ring_s=step.ring_s,
+                created_at=draft.now,
+            )
+        )
+        draft.effects.append(effects.place_call(call_id, draft.now))
+        if not any(_has_text(one, contact.id) for one in draft.handoff.attempts):
+            text_id = ids.new_id(ids.ATTEMPT)
+            attempts.append(Attempt(id=text_id, channel=Channel.TEXT, **common))
+            draft.effects.append(effects.send_text(draft.handoff.id, text_id, draft.now))
+        draft.set(attempts=(*draft.handoff.attempts, *attempts))
+
+
+#: Texts that may as well not have been: the next step to the same person sends another.
+_NO_TEXT = frozenset(
+    {
+        Disposition.UNKNOWN,
+        Disposition.PROVIDER_ERROR,
+        Disposition.UNREACHABLE,
+        Disposition.WITHDRAWN,
+    }
+)
+
+
+def _has_text(attempt: Attempt, contact: str) -> bool:
+    return (
+        attempt.channel is Channel.TEXT and attempt.contact == contact and attempt.disposition not in _NO_TEXT
+    )
+
+
+def advance(draft: Draft, rules: Rules) -> None:
+    position = draft.handoff.position
+    following = next_position(rules.policy, position) if position else None
+    if following is not None:
+        start_step(draft, rules, following)
+        return
+    draft.set(exhausted=True)
+    draft.note(EventType.POLICY_EXHAUSTED, SERVICE)
+    if draft.handoff.on_exhausted == "fail":
+        close(draft, Trigger.EXPIRE, CloseReason.UNREACHABLE, rules, by=CLOCK)
+
+
+def lapse(draft: Draft, by: Actor, proof: Proof | None) -> None:
+    draft.move(Trigger.LAPSE, acknowledged=None, acknowledged_until=None)
+    draft.note(EventType.LAPSED, by, proof)
+    draft.drop.append(effects.timer_id(EffectKind.LAPSE, draft.handoff.id))
+
+
+_CLOSED_EVENT = {
+    Trigger.RESOLVE: EventType.RESOLVED,
+    Trigger.DECLINE: EventType.DECLINED,
+    Trigger.EXPIRE: EventType.EXPIRED,
+    Trigger.CANCEL: EventType.CANCELLED,
+}
+
+
+def close(
+    draft: Draft,
+    trigger: Trigger,
+    reason: CloseReason,
+    rules: Rules,
+    *,
+    decision: Decision | None = None,
+    by: Actor | None = None,
+    result: Result | None = None,
+    attempt: str | None = None,
+) -> None:
+    draft.move(trigger, close_reason=reason, closed_at=draft.now, settlement=decision, result=result)
+    actor = decision.by if decision else by or SERVICE
+    draft.note(
+        _CLOSED_EVENT[trigger],
+        actor,
+        decision.proof if decision else None,
+        close_reason=reason,
+        channel=decision.channel if decision else None,
+        comment=decision.comment if decision else None,
+        attempt=attempt,
+        result=result.model_dump(mode="json") if result else None,
+    )
+    hang_up_others(draft, attempt)
+    handoff = draft.handoff
+    kinds = (EffectKind.DEADLINE, EffectKind.LAPSE, EffectKind.AGENT_GONE)
+    draft.drop += [effects.timer_id(kind, handoff.id) for kind in kinds]
+    draft.effects.append(effects.timer(EffectKind.PURGE, handoff.id, draft.now + rules.keep_closed_ms))
+    url = handoff.resume_url if trigger is Trigger.RESOLVE else handoff.outcome_url
+    if url:
+        draft.effects.append(effects.resume(handoff.id, url, _callback_body(handoff), draft.now))
+
+
+def _callback_body(handoff: Handoff) -> str:
+    """The callback's body, made once: every retry sends these bytes, so that a signature can be checked."""
+    assert handoff.closed_at is not None
+    view = HandoffView.of(handoff).model_dump(mode="json")
+    body = {
+        "type": f"handoff.{handoff.state}",
+        "timestamp": rfc3339(handoff.closed_at),
+        "data": {"handoff": view},
+    }
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+
+
+def mark(draft: Draft, attempt_id: str | None, disposition: Disposition) -> None:
+    if attempt_id is not None and draft.handoff.attempt(attempt_id) is not None:
+        update_attempt(draft, attempt_id, disposition=disposition)
+
+
+def update_attempt(draft: Draft, attempt_id: str, **fields: Any) -> None:
+    draft.set(
+        attempts=tuple(
+            one.model_copy(update=fields) if one.id == attempt_id else one for one in draft.handoff.attempts
+        )
+    )
+
+
+def open_calls(handoff: Handoff) -> list[Attempt]:
+    """Calls that may still bring a decision."""
+    return [
+        one
+        for one in handoff.attempts
+        if one.channel is Channel.CALL and one.ended_at is None and one.disposition is None
+    ]
+
+
+def hang_up_others(draft: Draft, deciding: str | None) -> None:
+    """End every call that has not ended, but for the one in which the decision was just made."""
+    for one in draft.handoff.attempts:
+        if one.channel is Channel.CALL and one.call and one.ended_at is None and one.id != deciding:
+            draft.effects.append(effects.hang_up(one.call, draft.now))
