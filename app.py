@@ -35,6 +35,8 @@ def create_app(services: Services | None = None) -> Flask:
         MAX_CONTENT_LENGTH=MAX_BODY_BYTES, MAX_FORM_MEMORY_SIZE=MAX_BODY_BYTES, URL_PREFIX=prefix
     )
     app.url_map.strict_slashes = False
+    # Or `//` in a path is answered by a redirect that trusts the Host header.
+    app.url_map.merge_slashes = False
     app.extensions["handoff"] = services
     for module in (api, openapi, person, health, webhooks):
         app.register_blueprint(module.bp)

@@ -57,6 +57,7 @@ def build(settings: Settings, *, clock: Callable[[], int] = now_ms) -> Services:
             settings.twilio_auth_tokens[0],
             settings.twilio_from,
             api_url=settings.twilio_api_url,
+            environment=settings.twilio_place,
         ),
         verifier=Verifier(settings.public_url, settings.twilio_auth_tokens),
         enqueue=enqueue,
@@ -84,7 +85,7 @@ def adopt_keys(services: Services) -> None:
 
 def _rules(settings: Settings) -> Rules:
     return Rules(
-        policy=people.policy_of(settings.people, settings.ring_s, settings.rounds),
+        policy=people.policy_of(settings.contacts, settings.ring_s, settings.rounds),
         ack_ms=settings.ack_s * SECOND,
         keep_closed_ms=settings.keep_closed_days * DAY,
     )

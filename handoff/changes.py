@@ -171,8 +171,8 @@ def advance(draft: Draft, rules: Rules) -> None:
         close(draft, Trigger.EXPIRE, CloseReason.UNREACHABLE, rules, by=CLOCK)
 
 
-def lapse(draft: Draft, by: Actor, proof: Proof | None) -> None:
-    draft.move(Trigger.LAPSE, acknowledged=None, acknowledged_until=None)
+def end_pause(draft: Draft, trigger: Trigger, by: Actor, proof: Proof | None) -> None:
+    draft.move(trigger, acknowledged=None, acknowledged_until=None)
     draft.note(EventType.LAPSED, by, proof)
     draft.drop.append(effects.timer_id(EffectKind.LAPSE, draft.handoff.id))
 

@@ -14,11 +14,14 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from handoff.ids import AGENT_NAME
-from handoff.people import BadNumber, Person, parse_people, parse_phone
+from handoff.people import BadNumber, parse_people, parse_phone
+from handoff.policy import Contact
 
 AT_LEAST_SECRET = 32
 #: An API key from the environment may be anything long enough not to be guessed.
 SHORTEST_KEY = 20
+
+_PLACES = ("TWILIO_EDGE", "TWILIO_REGION")
 
 T = TypeVar("T")
 
@@ -49,7 +52,7 @@ class Settings:
     prefix: str
     secret_keys: tuple[str, ...]  # newest first
     api_keys: tuple[EnvironmentKey, ...]
-    people: tuple[Person, ...]
+    contacts: tuple[Contact, ...]  # in the order in which they are rung
     ring_s: int
     rounds: int
     ack_s: int
@@ -58,6 +61,7 @@ class Settings:
     twilio_auth_tokens: tuple[str, ...]  # the present one first
     twilio_from: str
     twilio_api_url: str | None
+    twilio_place: dict[str, str]  # TWILIO_EDGE and TWILIO_REGION, for Twilio's own library
     allow_private_callbacks: bool
     log_format: str
     waiters_per_worker: int
@@ -78,7 +82,7 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
         prefix=read.one("HANDOFF_PREFIX", _prefix, default="handoff"),
         secret_keys=read.one("HANDOFF_SECRET_KEY", _secret_keys),
         api_keys=read.one("HANDOFF_API_KEYS", _api_keys, default=""),
-        people=read.one("HANDOFF_TO_NUMBER", parse_people),
+        contacts=read.one("HANDOFF_TO_NUMBER", parse_people),
         ring_s=read.number("HANDOFF_RING_SECONDS", 25, 5, 600),
         rounds=read.number("HANDOFF_ROUNDS", 1, 1, 10),
         ack_s=read.number("HANDOFF_ACK_SECONDS", 300, 30, 86_400),
@@ -90,11 +94,15 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
         ),
         twilio_from=read.one("TWILIO_FROM_NUMBER", parse_phone),
         twilio_api_url=read.one("TWILIO_API_URL", lambda text: _api_url(text, dev), default="") or None,
+        twilio_place={name: place for name in _PLACES if (place := read.one(name, _place, default=""))},
         allow_private_callbacks=read.flag("HANDOFF_ALLOW_PRIVATE_CALLBACKS"),
         log_format=read.one("HANDOFF_LOG_FORMAT", _log_format, default="json"),
         waiters_per_worker=read.number("HANDOFF_WAITERS_PER_WORKER", 9_000, 1, 100_000),
     )
-    if not read.problems and settings.twilio_from in {person.number for person in settings.people}:
+    for name in settings.twilio_place if settings.twilio_api_url else ():
+        # Twilio's library rewrites every host by them, also one that is not Twilio's.
+        read.problems.append(f"{name}: can't be used together with TWILIO_API_URL")
+    if not read.problems and settings.twilio_from in {one.number for one in settings.contacts}:
         read.problems.append("TWILIO_FROM_NUMBER: is also in HANDOFF_TO_NUMBER; a number can't call itself")
     if read.problems:
         raise BadSettings(read.problems)
@@ -227,6 +235,12 @@ def _api_url(text: str, dev: bool) -> str:
     if parts.scheme != "https" and not dev:
         raise ValueError("must be https; only `handoff dev` may use a dev phone over http")
     return text.rstrip("/")
+
+
+def _place(text: str) -> str:
+    if not re.fullmatch(r"[a-z0-9-]{0,30}", text):
+        raise ValueError("must be a name such as dublin or ie1")
+    return text
 
 
 def _log_format(text: str) -> str:

@@ -38,9 +38,9 @@ def examine(environ: Mapping[str, str], *, offline: bool) -> Iterator[Finding]:
             yield Finding("!!", problem)
         return
     yield Finding("ok", f"settings; Twilio will sign for {settings.public_url}")
-    ladder = ", then ".join(f"{one.name} ({mask(one.number)})" for one in settings.people)
+    ladder = ", then ".join(f"{one.name} ({mask(one.number)})" for one in settings.contacts)
     yield Finding("ok", f"rings {ladder}, each for {settings.ring_s} s")
-    if len(settings.people) == 1:
+    if len(settings.contacts) == 1:
         yield Finding(
             "??",
             "only one person can be reached: a second in HANDOFF_TO_NUMBER is rung when the first is not",

@@ -16,16 +16,14 @@ from handoff.changes import (
     Rules,
     advance,
     close,
+    end_pause,
     hang_up_others,
     mark,
     open_calls,
     start_step,
 )
-from handoff.changes import (
-    lapse as lapse_draft,
-)
 from handoff.effects import EffectKind
-from handoff.errors import Invalid
+from handoff.errors import Forbidden, Invalid
 from handoff.messages import OpenRequest
 from handoff.models import (
     CLOCK,
@@ -42,7 +40,7 @@ from handoff.models import (
 from handoff.moments import SECOND, rfc3339
 from handoff.outcomes import lost, won
 from handoff.policy import first_position, next_name, next_position
-from handoff.states import CloseReason, Disposition, Kind, State, Trigger
+from handoff.states import CloseReason, Disposition, Kind, State, Trigger, target
 
 MAX_ANSWER = 10_000  # characters of a free-text answer
 MAX_LATE_ANSWERS = 20  # late answers put on the record per handoff: a link must not be able to fill Redis
@@ -100,14 +98,18 @@ def acknowledge(
 
 def pass_on(handoff: Handoff, decision: Decision, rules: Rules, now: int, *, attempt: str) -> Decided:
     """A person hands it to the next one at once; it is no refusal, and nobody is woken twice for it."""
-    if over := _over(handoff, Trigger.START_STEP, decision, rules, now):
+    if over := _over(handoff, Trigger.PASS_ON, decision, rules, now):
         return over
-    if handoff.acknowledged is not None and not _same(handoff.acknowledged.by, decision.by):
-        return Decided(lost(Trigger.START_STEP, handoff))
+    if target(handoff.state, Trigger.PASS_ON) is None or (
+        handoff.acknowledged is not None and not _same(handoff.acknowledged.by, decision.by)
+    ):
+        return Decided(lost(Trigger.PASS_ON, handoff))
     name = next_name(rules.policy, handoff.position)
     draft = Draft(handoff, now)
     if handoff.state is State.ACKNOWLEDGED:
-        lapse_draft(draft, decision.by, decision.proof)
+        end_pause(draft, Trigger.PASS_ON, decision.by, decision.proof)
+    else:
+        draft.move(Trigger.PASS_ON)
     mark(draft, attempt, Disposition.DECLINED)
     draft.note(
         EventType.ATTEMPT_ENDED,
@@ -119,7 +121,7 @@ def pass_on(handoff: Handoff, decision: Decision, rules: Rules, now: int, *, att
     )
     if not open_calls(draft.handoff):
         advance(draft, rules)
-    return Decided(won(Trigger.START_STEP, draft.handoff, next_name=name), draft.change())
+    return Decided(won(Trigger.PASS_ON, draft.handoff, next_name=name), draft.change())
 
 
 def resolve(
@@ -185,7 +187,7 @@ def lapse(handoff: Handoff, meant_for: int | None, rules: Rules, now: int) -> De
     if now >= handoff.deadline:
         return expire(handoff, rules, now)
     draft = Draft(handoff, now)
-    lapse_draft(draft, CLOCK, None)
+    end_pause(draft, Trigger.LAPSE, CLOCK, None)
     position = handoff.position
     following = next_position(rules.policy, position) if position else None
     # Whoever said "I'm on it" may have fallen asleep again: with nobody left to try, the first step is
@@ -195,7 +197,12 @@ def lapse(handoff: Handoff, meant_for: int | None, rules: Rules, now: int) -> De
 
 
 def _over(handoff: Handoff, asked: Trigger, decision: Decision, rules: Rules, now: int) -> Decided | None:
-    """The answer to a decision that came too late, with a line on the timeline; None when it is in time."""
+    """The answer to a decision that came too late, with a line on the timeline; None when it is in time.
+
+    Raises Forbidden for a decision by an agent: the requester can't answer its own request (promise 9).
+    """
+    if decision.by.kind is ActorKind.AGENT and decision.proof is not Proof.OBSERVED:
+        raise Forbidden("The requester can't answer its own request.")
     if not handoff.closed:
         return _expired_first(handoff, asked, rules, now, decision) if now >= handoff.deadline else None
     outcome = lost(asked, handoff)

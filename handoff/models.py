@@ -210,8 +210,8 @@ class EventType(StrEnum):
     EXPIRED = "expired"
     CANCELLED = "cancelled"
     LATE_ANSWER_REFUSED = "late_answer_refused"
-    CALLBACK_DELIVERED = "callback_delivered"
-    CALLBACK_FAILED = "callback_failed"
+    RESUME_DELIVERED = "resume_delivered"
+    RESUME_FAILED = "resume_failed"
 
 
 class Event(Record):

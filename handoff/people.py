@@ -6,7 +6,6 @@ Only the numbers named here can ever be called (promise 8). What a policy does i
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import phonenumbers
 
@@ -17,21 +16,12 @@ class BadNumber(ValueError):
     """A number that can't be called. The message names what is wrong, not the whole number."""
 
 
-@dataclass(frozen=True)
-class Person:
-    """A contact as configured. `number` is E.164."""
-
-    id: str
-    name: str
-    number: str
-
-
-def parse_people(text: str) -> tuple[Person, ...]:
+def parse_people(text: str) -> tuple[Contact, ...]:
     """`Ada=+12125550123, Ben=+12125550124`, names optional; the order is the order of ringing.
 
     Raises BadNumber naming the entry that is wrong.
     """
-    people: list[Person] = []
+    people: list[Contact] = []
     for number, part in enumerate(filter(None, (part.strip() for part in text.split(","))), 1):
         name, _, phone = part.rpartition("=")
         name = name.strip()
@@ -46,7 +36,7 @@ def parse_people(text: str) -> tuple[Person, ...]:
             slug = f"{slug}-{number}"
         if parsed in {person.number for person in people}:
             raise BadNumber(f"entry {number} has the same number as an earlier entry")
-        people.append(Person(slug, name or f"contact {number}", parsed))
+        people.append(Contact(id=slug, name=name or f"contact {number}", number=parsed))
     if not people:
         raise BadNumber("names nobody to call; write it like Ada=+12125550123,Ben=+12125550124")
     return tuple(people)
@@ -71,8 +61,7 @@ def mask(number: str) -> str:
     return "…" + number[-4:]
 
 
-def policy_of(people: tuple[Person, ...], ring_s: int, rounds: int) -> EscalationPolicy:
+def policy_of(people: tuple[Contact, ...], ring_s: int, rounds: int) -> EscalationPolicy:
     """The one policy of an environment-only set-up: everybody in turn, one after the other."""
-    contacts = [Contact(id=one.id, name=one.name, number=one.number) for one in people]
-    steps = tuple(Step(contacts=(contact,), ring_s=ring_s) for contact in contacts)
+    steps = tuple(Step(contacts=(contact,), ring_s=ring_s) for contact in people)
     return EscalationPolicy(name="default", steps=steps, rounds=rounds)

@@ -36,7 +36,9 @@ class Trigger(StrEnum):
 
     START_STEP = "start_step"  #: the next step of the escalation policy begins
     ACKNOWLEDGE = "acknowledge"  #: a person says "I'm on it"
-    LAPSE = "lapse"  #: the pause of an acknowledgement ran out, or its owner passed it on
+    LAPSE = "lapse"  #: the pause of an acknowledgement ran out
+    #: a person hands it to the next one
+    PASS_ON = "pass_on"  # noqa: S105 - no password, whatever its name looks like
     RESOLVE = "resolve"
     DECLINE = "decline"
     EXPIRE = "expire"
@@ -58,12 +60,14 @@ TRANSITIONS: dict[State, dict[Trigger, State]] = {
     },
     State.ESCALATING: {
         Trigger.START_STEP: State.ESCALATING,
+        Trigger.PASS_ON: State.ESCALATING,
         Trigger.ACKNOWLEDGE: State.ACKNOWLEDGED,
         **_CLOSING,
     },
     State.ACKNOWLEDGED: {
         Trigger.ACKNOWLEDGE: State.ACKNOWLEDGED,  # its owner asks for more time
         Trigger.LAPSE: State.ESCALATING,
+        Trigger.PASS_ON: State.ESCALATING,
         **_CLOSING,
     },
     State.RESOLVED: {},

@@ -250,8 +250,7 @@ def test_the_dev_phone_signs_with_twilios_library_and_never_with_ours() -> None:
 
 
 def test_the_environment_is_read_where_the_process_begins_and_nowhere_else() -> None:
-    # Twilio's library reads variables of its own; the gateway looks at the same ones to refuse them.
-    readers = {"handoff/cli.py", "handoff/bootstrap.py", "gunicorn.conf.py", "voice/twilio_gateway.py"}
+    readers = {"handoff/cli.py", "handoff/bootstrap.py", "gunicorn.conf.py"}
     readers |= set(files("handoff/dev"))
     for name in files(*PRODUCT):
         if name not in readers:

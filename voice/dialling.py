@@ -92,7 +92,7 @@ def send_text(services: Services, effect: Effect) -> bool:
     if handoff is None or attempt is None or attempt.ended_at is not None:
         return True
     now = services.handoffs.clock()
-    number = next((one.number for one in services.settings.people if one.id == attempt.contact), None)
+    number = next((one.number for one in services.settings.contacts if one.id == attempt.contact), None)
     if handoff.closed or now >= handoff.deadline or number is None:
         _end_text(services, handoff, attempt, Disposition.WITHDRAWN)
         return True

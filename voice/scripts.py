@@ -111,7 +111,7 @@ def after(
     script = _Script(voice)
     holder = outcome.holder
     mine = holder is not None and _is(holder, contact)
-    if outcome.won and outcome.asked in (Trigger.LAPSE, Trigger.START_STEP):
+    if outcome.won and outcome.asked is Trigger.PASS_ON:
         return script.say(_passed(outcome, text_sent)).hang_up()
     if outcome.won and outcome.asked in (Trigger.RESOLVE, Trigger.DECLINE):
         return script.say(_settled_by_you(outcome, handoff)).hang_up()

@@ -7,11 +7,11 @@ by one table of error codes and one reading of a broken connection.
 from __future__ import annotations
 
 import logging
-import os
 import ssl
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -106,12 +106,12 @@ class TwilioGateway:
         timeout_s: float = READ_S,
         *,
         connect_s: float = CONNECT_S,
-        environment: Mapping[str, str] = os.environ,
+        environment: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """`from_number` is ours, E.164. `timeout_s` bounds the silence of an answer, `connect_s` connecting.
 
-        TWILIO_EDGE and TWILIO_REGION are honoured for Twilio itself; they rewrite any host, so that together
-        with `api_url` they are refused. Raises ValueError with the setting's name.
+        `environment` may name TWILIO_EDGE and TWILIO_REGION; they rewrite any host, so that together with
+        `api_url` they are refused. Raises ValueError with the setting's name.
         """
         if not (account_sid and auth_token and from_number):
             raise ValueError("Twilio needs an account SID, an auth token and a number to call from.")
@@ -120,8 +120,7 @@ class TwilioGateway:
             raise ValueError(
                 f"{' and '.join(moved)} would change the host of TWILIO_API_URL: unset one of them."
             )
-        # No kept connections: one that went stale in between would make a create's fate unknown, and RQ forks
-        # for every job, so that none would be used twice anyway.
+        # No kept connections: one that went stale in between would make a create's fate unknown.
         http = TwilioHttpClient(pool_connections=False, timeout=timeout_s, logger=_NOWHERE)
         http.timeout = (connect_s, timeout_s)  # the constructor takes no pair; requests does
         # An empty mapping would make the library read os.environ after all.

@@ -56,14 +56,14 @@ def _tell_agent(services: Services, effect: Effect) -> bool:
         allow_private=services.settings.allow_private_callbacks,
     )
     if isinstance(result, resume.Delivered):
-        services.handoffs.note(handoff.id, EventType.CALLBACK_DELIVERED, tries=effect.tries + 1)
+        services.handoffs.note(handoff.id, EventType.RESUME_DELIVERED, tries=effect.tries + 1)
         return True
     wait = resume.backoff(effect.tries + 1) if result.retryable else None
-    log.warning("callback_failed", kind=result.kind, detail=result.detail, tries=effect.tries + 1)
+    log.warning("resume_failed", kind=result.kind, detail=result.detail, tries=effect.tries + 1)
     if effect.tries == 0 or wait is None:
         services.handoffs.note(
             handoff.id,
-            EventType.CALLBACK_FAILED,
+            EventType.RESUME_FAILED,
             why=result.kind,
             detail=result.detail,
             tries=effect.tries + 1,

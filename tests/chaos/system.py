@@ -24,8 +24,7 @@ from devphone.testing import DevPhone, PhoneNumber, TextOnPhone
 from handoff.dev.health import problem
 from handoff.effects import Effect, EffectKind
 from handoff.store.keyspace import Keyspace
-
-from ..world import Agent, Page, until
+from tests.world import Agent, Page, until
 
 ROOT = Path(__file__).resolve().parents[2]
 ADA, BEN = "+12125550123", "+12125550124"

@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from ..world import until
+from tests.world import until
+
 from .system import PATIENCE_S, WOKEN_S, System, alive
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(150)]

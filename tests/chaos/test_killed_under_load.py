@@ -10,7 +10,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from ..world import until
+from tests.world import until
+
 from .system import PATIENCE_S, System
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(150)]

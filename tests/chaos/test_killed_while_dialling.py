@@ -7,7 +7,8 @@ import signal
 
 import pytest
 
-from ..world import until
+from tests.world import until
+
 from .system import PATIENCE_S, WOKEN_S, System
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(150)]

@@ -10,8 +10,8 @@ import pytest
 
 import human
 from handoff.effects import EffectKind
+from tests.world import until
 
-from ..world import until
 from .system import PATIENCE_S, WOKEN_S, System
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(150)]

@@ -38,7 +38,7 @@ def test_what_must_be_set_is_enough_and_the_rest_has_sensible_defaults() -> None
     settings = read()
     assert (settings.redis_url, settings.prefix) == ("redis://127.0.0.1:6379/0", "handoff")
     assert (settings.ring_s, settings.rounds, settings.ack_s, settings.keep_closed_days) == (25, 1, 300, 30)
-    assert [person.name for person in settings.people] == ["Ada", "Ben"]
+    assert [person.name for person in settings.contacts] == ["Ada", "Ben"]
     assert settings.api_keys == () and settings.twilio_api_url is None
     assert not settings.dev and not settings.allow_private_callbacks
 
@@ -205,3 +205,11 @@ def test_a_process_with_bad_settings_ends_with_a_message_and_no_stack_trace() ->
     assert "HANDOFF_ROUNDS: must be a whole number from 1 to 10" in ended.stderr
     assert "HANDOFF_SECRET_KEY: is not set" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("name", ["TWILIO_EDGE", "TWILIO_REGION"])
+def test_a_place_that_would_move_another_providers_host_refuses_to_start(name: str) -> None:
+    with pytest.raises(BadSettings) as found:
+        from_environment(GOOD | {"TWILIO_API_URL": "https://phone.example", name: "dublin"})
+    assert [problem.partition(":")[0] for problem in found.value.problems] == [name]
+    assert from_environment(GOOD | {name: "dublin"}).twilio_place == {name: "dublin"}

@@ -22,7 +22,7 @@ COMMANDS: dict[str, tuple[Trigger, Callable[[Handoff, int], Decided]]] = {
         lambda handoff, now: lifecycle.acknowledge(handoff, word(at=now), RULES, now),
     ),
     "pass_on": (
-        Trigger.START_STEP,
+        Trigger.PASS_ON,
         lambda handoff, now: lifecycle.pass_on(
             handoff, word(at=now), RULES, now, attempt=calls_of(handoff)[0].id
         ),

@@ -162,7 +162,7 @@ def test_a_text_is_bound_to_the_providers_first_id() -> None:
 
 def test_a_note_is_a_line_on_the_timeline_and_nothing_else() -> None:
     handoff = handoff_in(State.CANCELLED)
-    change = attempts.note(handoff, EventType.CALLBACK_DELIVERED, NOW + 9, tries=1, detail=None)
+    change = attempts.note(handoff, EventType.RESUME_DELIVERED, NOW + 9, tries=1, detail=None)
     check(handoff, change)
     assert change.events[0].data == {"tries": 1}
     assert change.handoff.model_copy(update={"rev": handoff.rev, "seq": handoff.seq}) == handoff

@@ -121,16 +121,16 @@ class Hands:
         return self._worker.finished
 
     def ask_to_stop(self) -> None:
-        """It ends after its next job, which `stop` sees to."""
+        """It ends after its next job."""
         self._worker.stop_asked = True
 
-    def stop(self) -> None:
-        """Finishes the job at hand and ends. Ask every worker first: the nudge may come to any of them."""
-        self.ask_to_stop()
-        if self._thread.is_alive():
-            # It blocks until a job comes, so one comes that does nothing.
-            self.queues[0].enqueue_call("workers.jobs.beat", args=("",), result_ttl=0)
-            self._thread.join(WAIT_S)
+    def nudge(self) -> None:
+        """Queues a job that does nothing, since a worker blocks until one comes; any worker may take it."""
+        self.queues[0].enqueue_call("workers.jobs.beat", args=("",), result_ttl=0)
+
+    def ended(self) -> None:
+        """Returns when it has ended; every worker has to be asked and nudged before."""
+        self._thread.join(WAIT_S)
         self._worker.connection.close()
         self.queues[0].connection.close()
 

@@ -50,6 +50,8 @@ SETTINGS = {
 }
 
 WAIT_S = 30.0
+#: Milliseconds that pass at once at most while people listen or a condition is waited for.
+LONGEST_STEP = 4_000
 
 
 class World(OnRecord):
@@ -119,10 +121,9 @@ class World(OnRecord):
 
     def dismiss(self) -> None:
         """All workers finish the job at hand and end; what is queued stays queued."""
-        for hands in self.hands:
-            hands.ask_to_stop()
-        for hands in self.hands:
-            hands.stop()
+        for step in (Hands.ask_to_stop, Hands.nudge, Hands.ended):
+            for hands in self.hands:
+                step(hands)
         self.hands.clear()
 
     # Time
@@ -156,7 +157,7 @@ class World(OnRecord):
         while not condition():
             if self.now >= end:
                 raise AssertionError(f"in {at_most_s:g} s it did not happen: {why}")
-            self._step(min(end, self.now + 1000))
+            self._step(min(end, self.now + LONGEST_STEP))
 
     def listens(self, call: CallOnPhone, words: str, at_most_s: float = 120) -> None:
         """The person stays on the line, saying nothing, until the voice has said `words`."""
@@ -185,7 +186,7 @@ class World(OnRecord):
         texts = {text["status"] for text in state["messages"]} & {"accepted", "queued", "sending"}
         if texts or calls - {"in-progress"}:
             return 1_000
-        return 4_000 if calls else 10_000_000_000
+        return LONGEST_STEP if calls else 10_000_000_000
 
     def _signs(self) -> tuple[int, ...]:
         return (self.phone.state("+10000000000")["seq"], *(hands.done for hands in self.hands))
