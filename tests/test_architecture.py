@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PRODUCT = ("handoff", "voice", "workers", "app.py", "gunicorn.conf.py")
 #: Decided by the domain: the same words in, the same words out.
-PURE = ("states", "models", "effects", "outcomes", "policy", "lifecycle", "moments")
+PURE = ("states", "models", "effects", "outcomes", "policy", "changes", "attempts", "lifecycle", "moments")
 PURE_MAY_IMPORT = {
     "__future__",
     "collections",

@@ -210,6 +210,6 @@ def test_a_process_with_bad_settings_ends_with_a_message_and_no_stack_trace() ->
 @pytest.mark.parametrize("name", ["TWILIO_EDGE", "TWILIO_REGION"])
 def test_a_place_that_would_move_another_providers_host_refuses_to_start(name: str) -> None:
     with pytest.raises(BadSettings) as found:
-        from_environment(GOOD | {"TWILIO_API_URL": "https://phone.example", name: "dublin"})
+        config.from_environment(GOOD | {"TWILIO_API_URL": "https://phone.example", name: "dublin"})
     assert [problem.partition(":")[0] for problem in found.value.problems] == [name]
-    assert from_environment(GOOD | {name: "dublin"}).twilio_place == {name: "dublin"}
+    assert config.from_environment(GOOD | {name: "dublin"}).twilio_place == {name: "dublin"}
