@@ -89,6 +89,8 @@ def test_what_was_opened_while_no_worker_ran_rings_once_each_when_one_is_back(sy
     waiting = system.waiting_jobs()
     os.kill(worker, signal.SIGCONT)
     for _ in walls:
+        system.ada.expect_text()
+    for _ in walls:
         call = system.ada.expect_call("Handoff for dev").press("1").hears("Thank you").hang_up()
         call.ended()
     assert {wall.result(WOKEN_S).by.name for wall in walls} == {"Ada"}

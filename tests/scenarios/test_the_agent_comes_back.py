@@ -7,6 +7,7 @@ import threading
 import pytest
 
 import human
+from handoff.lifecycle import Rules
 from tests.world import AGENT_KEY, REASON, Agent, Cutter, World, in_parallel, until
 
 
@@ -60,6 +61,29 @@ def test_the_same_key_many_times_at_once_and_after_the_end_is_one_handoff_one_ca
     again = world.post_opening(key="run-42-step-3")
     assert (again.status_code, again.json()["id"], again.json()["state"]) == (200, handoff, "resolved")
     world.advance(60)
+    assert len(world.creates()) == 1 and len(world.creates("Messages")) == 1
+
+
+def test_the_same_key_a_moment_earlier_at_another_web_process_wins_and_the_later_one_is_told(
+    world: World,
+) -> None:
+    """Both looked and found nothing; only one commit may name the key."""
+    other = world.start_web()
+    rules, first = other.services.handoffs.rules, []
+
+    def a_moment() -> Rules:
+        # Asked for between the look and the commit.
+        if not first:
+            first.append(world.post_opening(key="run-42"))
+        return rules()
+
+    other.services.handoffs.rules = a_moment
+    body = {"kind": "clear", "reason": REASON}
+    later = world.http.post(f"{other.url}/v1/handoffs", json=body, headers={"Idempotency-Key": "run-42"})
+    assert (first[0].status_code, later.status_code) == (201, 200)
+    assert later.json()["id"] == first[0].json()["id"]
+    world.reached(world.ada).press("1").hears("Thank you")
+    world.advance(30)
     assert len(world.creates()) == 1 and len(world.creates("Messages")) == 1
 
 
