@@ -28,50 +28,25 @@ errorlog = "-"
 loglevel = "warning"
 
 
-_answering = set()  # requests that are being answered
-_idle = {}  # greenlet -> the time-out under which it waits for the next request on its connection
+# gunicorn's hooks. They import late: gevent must be patched in before anything of the service is loaded.
 
 
 def pre_request(_worker, req):  # type: ignore[no-untyped-def]  # gunicorn's own hook signature
-    """Notes what is being answered."""
-    _answering.add(req)
+    """A request is about to be answered."""
+    from handoff.web import process
+
+    process.answering(req)
 
 
 def post_request(_worker, req):  # type: ignore[no-untyped-def]  # as above
     """It was answered."""
-    _answering.discard(req)
+    from handoff.web import process
+
+    process.answered(req)
 
 
 def post_worker_init(worker):  # type: ignore[no-untyped-def]  # as above
-    """When this worker is told to stop: wakes every waiter, and lets go of every connection, so that a deploy
-    takes seconds. Without it a kept connection on which nothing is asked holds gunicorn for all of
-    graceful_timeout, and an agent that was answered asks the stopping process again."""
-    import gevent
+    """A worker has loaded the application."""
+    from handoff.web import process
 
-    from handoff.web.process import beat, waiting_of
-
-    class Idle(gevent.Timeout):
-        def __enter__(self):  # type: ignore[no-untyped-def]  # gevent's own signature
-            _idle[gevent.getcurrent()] = self
-            return super().__enter__()
-
-        def __exit__(self, *error):  # type: ignore[no-untyped-def]  # as above
-            _idle.pop(gevent.getcurrent(), None)
-            return super().__exit__(*error)
-
-    def watch() -> None:
-        beats = 0
-        while worker.alive:
-            if beats % 50 == 0:
-                gevent.spawn(beat, worker.wsgi)
-            beats += 1
-            gevent.sleep(0.1)
-        for req in _answering:
-            req.force_close()
-        waiting_of(worker.wsgi).stop()
-        gevent.sleep(0.5)  # what was sent just now is still read and answered
-        for greenlet, limit in tuple(_idle.items()):
-            greenlet.kill(limit, block=False)
-
-    worker.timeout_ctx = lambda: Idle(keepalive if worker.alive else 1, False)
-    gevent.spawn(watch)
+    process.begin(worker)

@@ -124,9 +124,9 @@ def test_flask_is_known_to_the_doors_only() -> None:
     assert {name for name in files(*PRODUCT, "sdk/src", "devphone/src") if "flask" in tops(name)} <= doors
 
 
-def test_gevent_is_known_to_gunicorns_file_only() -> None:
+def test_gevent_is_known_to_the_web_process_only() -> None:
     """Under it `threading` is gevent's; nothing else has to know."""
-    assert {name for name in files(*PRODUCT) if "gevent" in tops(name)} <= {"gunicorn.conf.py"}
+    assert {name for name in files(*PRODUCT) if "gevent" in tops(name)} <= {"handoff/web/process.py"}
 
 
 # Arrows

@@ -184,7 +184,7 @@ def text_status(handoff_id: str, attempt_id: str) -> Response:
 def broken(error: Exception) -> Response:
     """A caller hears a sentence, never a stack trace; a status callback may come again."""
     code = getattr(error, "code", None)
-    if code in (403, 404, 405, 413):
+    if code in (403, 404, 405, 408, 413):
         return Response(status=code)
     log.error("webhook_failed", path=request.path, exc_info=error)
     if request.path.endswith("/status"):

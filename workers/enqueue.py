@@ -45,7 +45,8 @@ class RqEnqueue:
         try:
             for effect_id in effect_ids:
                 queue = self._callbacks if effect_id.startswith(EffectKind.RESUME) else self._people
-                self._put(queue, "workers.jobs.perform", effect_id, f"{effect_id}-{lease}")
+                if lease == 1 or not _waits(queue, f"{effect_id}-1"):
+                    self._put(queue, "workers.jobs.perform", effect_id, f"{effect_id}-{lease}")
         except redis.RedisError as error:
             log.warning("enqueue_put_off", why=type(error).__name__, effects=sorted(effect_ids))
 
@@ -67,3 +68,12 @@ class RqEnqueue:
             )
         except DuplicateJobError:
             return
+
+
+def _waits(queue: Queue, job_id: str) -> bool:
+    """Whether no worker has come to this job yet: then a second one would only make the backlog longer.
+
+    Looked up in the list itself (0.1 ms where 10,000 wait), since RQ's own word for it, the job's status, stays
+    `queued` when a worker dies just after it took the job.
+    """
+    return queue.connection.lpos(queue.key, job_id) is not None

@@ -22,9 +22,10 @@ import redis
 
 from devphone.testing import DevPhone, PhoneNumber, TextOnPhone
 from handoff.dev.health import problem
-from handoff.effects import Effect, EffectKind
+from handoff.effects import EffectKind
 from handoff.store.keyspace import Keyspace
 from tests.world import Agent, Page, until
+from workers.enqueue import queue_names
 
 ROOT = Path(__file__).resolve().parents[2]
 ADA, BEN = "+12125550123", "+12125550124"
@@ -36,7 +37,7 @@ WOKEN_S = 15.0
 #: Longer than a worker may take for one effect: by then another one takes over what a killed one left.
 EVERY_LEASE_S = 75.0
 #: What an agent may be owed later. Everything else in the outbox is due now, and should soon be done.
-_LATER = {EffectKind.PURGE, EffectKind.DEADLINE, EffectKind.LAPSE, EffectKind.AGENT_GONE}
+_LATER = (EffectKind.PURGE, EffectKind.DEADLINE, EffectKind.LAPSE, EffectKind.AGENT_GONE)
 
 
 class System:
@@ -71,7 +72,6 @@ class System:
         self.as_agent = self._http(self.api_key)
         self._agents: list[Agent] = []
         self._pages: list[Page] = []
-        self._seen_before = 0
 
     # Who takes part
 
@@ -180,30 +180,29 @@ class System:
     # What came of it
 
     def begins(self) -> None:
-        """A test begins: what the provider was asked before is not its business."""
-        self._seen_before = len(self.phone.requests())
+        """A test begins: the phone forgets what was before."""
+        self.phone.reset()
 
     def creates(self, kind: str = "Calls") -> list[dict[str, Any]]:
-        """What the provider was asked to create since the test began: `Calls` or `Messages`."""
+        """What the provider was asked to create in this test: `Calls` or `Messages`."""
         return [
             one
-            for one in self.phone.requests()[self._seen_before :]
+            for one in self.phone.requests()
             if one["method"] == "POST" and one["path"].endswith(f"/{kind}.json")
         ]
 
-    def outbox(self) -> list[Effect]:
-        """What the service still has to do, apart from what is due only later."""
-        rows = map(Effect.model_validate_json, self.redis.hvals(self.keys.effects))
-        return [row for row in rows if row.kind not in _LATER]
+    def outbox(self) -> list[str]:
+        """The ids of what the service still has to do, apart from what is due only later."""
+        return [row for row in self.redis.hkeys(self.keys.effects) if not row.startswith(_LATER)]
 
-    def rests(self, *, but: EffectKind | None = None) -> None:
+    def rests(self, *, but: tuple[str, ...] = ()) -> None:
         """Returns when nothing is being done: all that is left is to see what becomes of a call."""
-        kinds = {EffectKind.RECONCILE_CALL, but}
-        until(lambda: not [row for row in self.outbox() if row.kind not in kinds], PATIENCE_S, "it to rest")
+        but += (EffectKind.RECONCILE_CALL,)
+        until(lambda: not [row for row in self.outbox() if not row.startswith(but)], PATIENCE_S, "it to rest")
 
     def waiting_jobs(self) -> list[str]:
         """The ids of jobs that no worker has taken yet, without the signs of life."""
-        jobs = self.redis.lrange("rq:queue:handoff-handoff", 0, -1)
+        jobs = self.redis.lrange(f"rq:queue:{queue_names('handoff')[0]}", 0, -1)
         return [job for job in jobs if not job.startswith("beat-")]
 
     def claims(self) -> dict[str, str]:

@@ -54,11 +54,10 @@ def test_a_worker_killed_in_the_middle_of_a_create_leaves_the_call_to_its_callba
 
 
 def test_a_worker_killed_just_after_it_took_a_job_loses_nothing(system: System) -> None:
-    """A stopped worker still waits at the queue: it is handed the job, and dies before it does anything."""
-    worker = system.pids()["worker"]
-    os.kill(worker, signal.SIGSTOP)
+    """A stopped worker still stands at the queue: it is handed the job, and dies before it does anything."""
+    os.kill(system.pids()["worker"], signal.SIGSTOP)
     waiting = system.agent().clear_wall("A checkbox")
-    until(lambda: system.redis.lrange("rq:queue:handoff-handoff:intermediate", 0, -1), PATIENCE_S, "taken")
+    until(lambda: len(system.outbox()) == 2 > len(system.waiting_jobs()), PATIENCE_S, "one to be taken")
     system.kill_and_await("worker")
     call, _ = system.ada.let_ring(), system.ada.expect_text()
     call.answer().hears("Handoff for dev").press("1").hears("Thank you").hang_up()
@@ -84,16 +83,15 @@ def test_what_was_opened_while_no_worker_ran_rings_once_each_when_one_is_back(sy
     agent = system.agent()
     walls = [agent.clear_wall(f"Wall {number}") for number in range(1, 4)]
     until(lambda: len(system.outbox()) == 2 * len(walls), PATIENCE_S, "all to be opened")
-    # After 5 s a row that nobody has taken is handed out again, after 15 s once more.
-    until(lambda: set(system.claims().values()) == {"3"}, PATIENCE_S, "20 s without a worker, nearly")
-    waiting = system.waiting_jobs()
+    # A row that nobody takes is handed out again after 5 s, and once more after 15 s.
+    until(lambda: set(system.claims().values()) == {"3"}, PATIENCE_S, "nearly 20 s without a worker")
+    jobs = [job.rpartition("-")[0] for job in system.waiting_jobs()]
+    # The one job that the stopped worker was handed is not there; the clock can't know and sent it again.
+    assert sorted(jobs) == sorted(set(jobs)), "copies are in the queue"
     os.kill(worker, signal.SIGCONT)
     for _ in walls:
         system.ada.expect_text()
     for _ in walls:
-        call = system.ada.expect_call("Handoff for dev").press("1").hears("Thank you").hang_up()
-        call.ended()
+        system.ada.expect_call("Handoff for dev").press("1").hears("Thank you").hang_up().ended()
     assert {wall.result(WOKEN_S).by.name for wall in walls} == {"Ada"}
     assert len(system.creates()) == len(walls)
-    assert len(waiting) == len(set(waiting))
-    print(waiting)

@@ -39,7 +39,7 @@ def test_everything_killed_at_once_is_as_if_nothing_had_been(system: System) -> 
     call, _ = system.ada.let_ring(), system.ada.expect_text("A robot check")
     queued = agent.ask("Which size?")  # Ada's line is taken, so it only texts for now
     page = system.page(system.ada.expect_text("Which size?"))
-    system.rests(but=EffectKind.PLACE_CALL)
+    system.rests(but=(EffectKind.PLACE_CALL,))
 
     system.kill_and_await(*ONE_OF_THEM)
 

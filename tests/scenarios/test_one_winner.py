@@ -81,6 +81,19 @@ def test_i_am_on_it_by_link_stops_the_ringing_and_tells_others_on_the_line(make_
     assert world.show(handoff)["settlement"]["by"]["name"] == "Ben"
 
 
+def test_i_am_on_it_by_link_ends_one_s_own_ringing_and_nobody_else_is_rung(world: World) -> None:
+    handoff = world.open(timeout_s=3600)
+    page = world.page(world.ada)
+    call = world.ada.let_ring()
+    page.press("I’m on it")
+    call.ended("canceled")
+    world.advance(299)
+    assert len(world.creates()) == 1
+    world.advance(1)
+    world.reached(world.ben).press("1").hears("Thank you")
+    assert world.dispositions(handoff) == [("ada", "withdrawn"), ("ben", "resolved")]
+
+
 def test_button_and_key_in_the_same_moment_settle_it_once_and_both_see_the_same(
     world: World, agent: Agent
 ) -> None:
