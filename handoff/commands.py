@@ -14,7 +14,7 @@ from typing import Protocol
 
 import structlog
 
-from handoff import attempts, lifecycle
+from handoff import attempts, ids, lifecycle
 from handoff.changes import Change, Decided, Rules
 from handoff.errors import AnswerDeleted, IdempotencyConflict, NotFound, Unavailable
 from handoff.messages import OpenRequest
@@ -60,20 +60,23 @@ class Handoffs:
         self.clock = clock
 
     def open(
-        self, request: OpenRequest, key: ApiKey, idempotency_key: str, body_hash: str | None = None
+        self, request: OpenRequest, key: ApiKey, idempotency_key: str | None, body_hash: str | None = None
     ) -> OpenedHandoff:
-        """Opens a handoff, or finds the one that this idempotency key names for this API key.
+        """Opens a handoff, or finds the one that this idempotency key names for this API key; without one it
+        is always a new handoff.
 
         Raises IdempotencyConflict when the key named another request, AnswerDeleted when the handoff it
         named is past its retention time. Neither rings anybody.
         """
-        key_hash = sha256(idempotency_key)
+        # A key of our own tells a commit whose reply was lost from one that was refused.
+        key_hash = sha256(idempotency_key or ids.random_text(22))
         body_hash = body_hash or fingerprint(request)
         if found := self._opened(key, key_hash, body_hash):
             return found
         now = self.clock()
         change = lifecycle.open_handoff(request, agent=key.agent, api_key=key.id, rules=self.rules(), now=now)
-        plan = Plan(changes=[change], idempotency=(key.id, key_hash, body_hash))
+        named = (key.id, key_hash, body_hash)
+        plan = Plan(changes=[change], idempotency=named, unnamed=idempotency_key is None)
         if isinstance(self.store.commit(plan, now), Done):
             self.hand_out(plan)
             return OpenedHandoff(change.handoff, replayed=False)
@@ -194,6 +197,7 @@ class Handoffs:
             plan = Plan(changes=[decided.change], command=remembered)
             done = self.store.commit(plan, now)
             if isinstance(done, Again):
+                self.enqueue(sorted(plan.dispatched))
                 return done.outcome
             if isinstance(done, Done):
                 self.hand_out(plan)

@@ -92,7 +92,7 @@ def holding(
 def goodbye_no_input(*, text_sent: bool, voice: Voice = PLAIN) -> str:
     """After the last turn without a key. Nothing was decided, and the voice says so."""
     link = " The link in the text still works." if text_sent else ""
-    return _Script(voice).say(f"I heard no key, so nothing is decided.{link} Goodbye.").hang_up()
+    return _Script(voice).say(f"Nothing is decided.{link} Goodbye.").hang_up()
 
 
 def after(

@@ -36,6 +36,7 @@ class RqEnqueue:
 
     def __init__(self, connection: redis.Redis, prefix: str):
         people, callbacks = queue_names(prefix)
+        self._prefix = prefix
         self._people = Queue(people, connection=connection, serializer=JSONSerializer)
         self._callbacks = Queue(callbacks, connection=connection, serializer=JSONSerializer)
 
@@ -52,7 +53,7 @@ class RqEnqueue:
 
     def ask_for_beat(self, number: int) -> None:
         """Asks a worker to show that it takes jobs, unless none does so within half a minute."""
-        self._put(self._people, "workers.jobs.beat", "", f"beat-{number}", ttl_s=30)
+        self._put(self._people, "workers.jobs.beat", "", f"beat-{self._prefix}-{number}", ttl_s=30)
 
     def _put(self, queue: Queue, job: str, argument: str, job_id: str, ttl_s: int | None = None) -> None:
         try:
@@ -73,7 +74,7 @@ class RqEnqueue:
 def _waits(queue: Queue, job_id: str) -> bool:
     """Whether no worker has come to this job yet: then a second one would only make the backlog longer.
 
-    Looked up in the list itself (0.1 ms where 10,000 wait), since RQ's own word for it, the job's status, stays
-    `queued` when a worker dies just after it took the job.
+    Looked up in the list itself (0.1 ms where 10,000 wait), since RQ's own word for it, the job's status,
+    stays `queued` when a worker dies just after it took the job.
     """
     return queue.connection.lpos(queue.key, job_id) is not None

@@ -6,6 +6,9 @@ own limits on time. Run as many worker processes as calls should be placed at on
 
 from __future__ import annotations
 
+import time
+
+import redis
 import structlog
 from rq import SimpleWorker
 from rq.serializers import JSONSerializer
@@ -15,6 +18,8 @@ from handoff.bootstrap import Services
 from workers.enqueue import queue_names
 
 log = structlog.get_logger(__name__)
+
+AGAIN_AFTER_S = 1.0
 
 _services: Services | None = None
 
@@ -44,7 +49,14 @@ def make(services: Services) -> SimpleWorker:
 
 
 def run() -> None:
-    """Works until SIGTERM or SIGINT; the job at hand is finished first."""
+    """Works until SIGTERM or SIGINT; the job at hand is finished first. A Redis that is away, or refuses to
+    write for a while, is waited for."""
     services = bootstrap.from_environment()
     log.info("worker_started")
-    make(services).work(with_scheduler=False, logging_level="WARNING")
+    while True:
+        try:
+            make(services).work(with_scheduler=False, logging_level="WARNING")
+            return
+        except redis.RedisError as error:
+            log.warning("worker_lost_redis", why=type(error).__name__)
+            time.sleep(AGAIN_AFTER_S)

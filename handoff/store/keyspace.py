@@ -5,7 +5,8 @@ may touch several of them. RQ's own keys (`rq:*`) are RQ's; our queue there is n
 
     key                           type    holds                                             goes
     {p}:ho:<id>                   hash    `doc` the handoff, `rev`, `state`, and `idem`,    purge
-                                          its idempotency key: THE AGENT'S PENDING KEY
+                                          its idempotency key (`unnamed`: one of ours):
+                                          THE AGENT'S PENDING KEY
     {p}:ho:<id>:events            list    the timeline; event `seq` is at `seq - 1`         purge
     {p}:ho:<id>:commands          hash    command id -> the outcome it had                  purge
     {p}:ho:<id>:links             set     hashes of the links that were sent                purge

@@ -37,6 +37,7 @@ class Plan:
     take_line: Call | None = None
     free_line: Call | None = None
     idempotency: tuple[str, str, str] | None = None  # API key id, hash of the key, hash of the body
+    unnamed: bool = False  # the idempotency key is one of our own making
     command: tuple[str, str, Outcome] | None = None  # handoff id, command id, outcome
     dispatched: set[str] = field(default_factory=set)  # filled in: ids of effects the caller must enqueue
 
@@ -93,7 +94,7 @@ def _put_handoff(tx: Transaction, keys: Keyspace, change: Change, plan: Plan) ->
         idem = keys.idempotency(api_key_id, key_hash)
         tx.guard(idem, "", "")
         tx.write("SET", idem, f"{handoff.id}|{body_hash}")
-        fields += ["idem", key_hash]
+        fields += ["idem", key_hash, *(["unnamed", "1"] if plan.unnamed else [])]
     tx.write("HSET", key, *fields)
     _put_into_indexes(tx, keys, handoff, first=first)
     for event in change.events:

@@ -45,7 +45,8 @@ class Done:
 
 @dataclass(frozen=True)
 class Again:
-    """This very command was committed before; this is the outcome it had."""
+    """This very command was committed before, perhaps a moment ago by this very call, whose reply was lost;
+    this is the outcome it had. What it left due may still have to be enqueued."""
 
     outcome: Outcome
 
@@ -170,8 +171,10 @@ class Store:
                 for listener in self._listeners:
                     listener(change.handoff)
             return Done()
+        if answer[0] == "again":
+            return Again(Outcome.model_validate_json(answer[1]))
         plan.dispatched.clear()
-        return Again(Outcome.model_validate_json(answer[1])) if answer[0] == "again" else Stale()
+        return Stale()
 
     # The outbox
 
@@ -291,7 +294,7 @@ class Store:
         """Deletes a handoff and all that belongs to it; its idempotency key stays as `deleted`.
         False when the handoff changed meanwhile: try again."""
         key = self.keys.handoff(handoff.id)
-        idem_hash = self._redis.hget(key, "idem")
+        idem_hash, unnamed = self._redis.hmget(key, "idem", "unnamed")
         link_hashes = cast("set[str]", self._redis.smembers(self.keys.links_of(handoff.id)))
         tx = Transaction(self.keys)
         tx.guard(key, "rev", str(handoff.rev))
@@ -304,7 +307,10 @@ class Store:
             tx.write("ZREM", index, index_name(handoff))
         if idem_hash:
             idem = self.keys.idempotency(handoff.api_key, idem_hash)
-            tx.write("SET", idem, "deleted|", "PX", str(COMMANDS_TTL_AFTER_PURGE_MS))
+            if unnamed:  # nobody knows this key, so that nobody can ever come back with it
+                tx.write("DEL", idem)
+            else:
+                tx.write("SET", idem, "deleted|", "PX", str(COMMANDS_TTL_AFTER_PURGE_MS))
         drop_effects(tx, self.keys, [finish.id])
         return bool(self._commit(keys=tx.keys, args=tx.args())[0] == "done")
 

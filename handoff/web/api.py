@@ -220,14 +220,13 @@ def _decision(key: ApiKey, body: CommentRequest) -> Decision:
 def _command(key: ApiKey, verb: str) -> str:
     """The command's id: from the caller's Idempotency-Key if it sent one, for its retries. Another body under
     the same key is another command, and is told that this one settled it."""
-    return f"{verb}-{key.id}-{_idempotency_key()}-{sha256(request.get_data(as_text=True))[:16]}"
+    body = sha256(request.get_data(as_text=True))[:16]
+    return f"{verb}-{key.id}-{_idempotency_key() or ids.random_text(22)}-{body}"
 
 
-def _idempotency_key() -> str:
+def _idempotency_key() -> str | None:
     key = request.headers.get("Idempotency-Key")
-    if key is None:
-        return ids.random_text(22)
-    if not 1 <= len(key) <= 200 or not (key.isascii() and key.isprintable()):
+    if key is not None and (not 1 <= len(key) <= 200 or not (key.isascii() and key.isprintable())):
         raise Invalid.field("Idempotency-Key", "must be 1 to 200 printable ASCII characters")
     return key
 

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import uuid
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -139,6 +141,17 @@ class System:
         before, webs = self.pids(), self.web_workers()
         self.kill(*names)
         self.restarted(before, webs, *names)
+
+    @contextmanager
+    def stopped(self, name: str) -> Iterator[None]:
+        """Inside, this process exists and does nothing (SIGSTOP). It goes on afterwards, if it still lives."""
+        pid = self.pids()[name]
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            if alive(pid):
+                os.kill(pid, signal.SIGCONT)
 
     def restarted(self, before: dict[str, int], webs: list[int], *names: str) -> None:
         """Returns when each of these runs under another id than `before`, and requests are answered."""

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-
 import pytest
 
 from tests.world import until
@@ -55,10 +52,10 @@ def test_a_worker_killed_in_the_middle_of_a_create_leaves_the_call_to_its_callba
 
 def test_a_worker_killed_just_after_it_took_a_job_loses_nothing(system: System) -> None:
     """A stopped worker still stands at the queue: it is handed the job, and dies before it does anything."""
-    os.kill(system.pids()["worker"], signal.SIGSTOP)
-    waiting = system.agent().clear_wall("A checkbox")
-    until(lambda: len(system.outbox()) == 2 > len(system.waiting_jobs()), PATIENCE_S, "one to be taken")
-    system.kill_and_await("worker")
+    with system.stopped("worker"):
+        waiting = system.agent().clear_wall("A checkbox")
+        until(lambda: len(system.outbox()) == 2 > len(system.waiting_jobs()), PATIENCE_S, "one to be taken")
+        system.kill_and_await("worker")
     call, _ = system.ada.let_ring(), system.ada.expect_text()
     call.answer().hears("Handoff for dev").press("1").hears("Thank you").hang_up()
     assert waiting.result(WOKEN_S).by.name == "Ada"
@@ -66,11 +63,9 @@ def test_a_worker_killed_just_after_it_took_a_job_loses_nothing(system: System) 
 
 
 def test_a_web_process_killed_before_anybody_heard_of_its_handoff_is_made_good(system: System) -> None:
-    worker = system.pids()["worker"]
-    os.kill(worker, signal.SIGSTOP)
-    handoff = system.open("A second factor")
-    system.kill_and_await("web")
-    os.kill(worker, signal.SIGCONT)
+    with system.stopped("worker"):
+        handoff = system.open("A second factor")
+        system.kill_and_await("web")
     call, _ = system.ada.let_ring(), system.ada.expect_text()
     call.answer().hears("Handoff for dev").press("1").hears("Thank you").hang_up()
     assert system.handoff(handoff)["state"] == "resolved"
@@ -78,17 +73,14 @@ def test_a_web_process_killed_before_anybody_heard_of_its_handoff_is_made_good(s
 
 
 def test_what_was_opened_while_no_worker_ran_rings_once_each_when_one_is_back(system: System) -> None:
-    worker = system.pids()["worker"]
-    os.kill(worker, signal.SIGSTOP)
     agent = system.agent()
-    walls = [agent.clear_wall(f"Wall {number}") for number in range(1, 4)]
-    until(lambda: len(system.outbox()) == 2 * len(walls), PATIENCE_S, "all to be opened")
-    # A row that nobody takes is handed out again after 5 s, and once more after 15 s.
-    until(lambda: set(system.claims().values()) == {"3"}, PATIENCE_S, "nearly 20 s without a worker")
-    jobs = [job.rpartition("-")[0] for job in system.waiting_jobs()]
-    # The one job that the stopped worker was handed is not there; the clock can't know and sent it again.
-    assert sorted(jobs) == sorted(set(jobs)), "copies are in the queue"
-    os.kill(worker, signal.SIGCONT)
+    with system.stopped("worker"):
+        walls = [agent.clear_wall(f"Wall {number}") for number in range(1, 4)]
+        until(lambda: len(system.outbox()) == 2 * len(walls), PATIENCE_S, "all to be opened")
+        # A row that nobody takes is handed out again after 5 s, and once more after 15 s.
+        until(lambda: set(system.claims().values()) == {"3"}, PATIENCE_S, "nearly 20 s without a worker")
+        rows = [job.rpartition("-")[0] for job in system.waiting_jobs()]
+        assert sorted(rows) == sorted(set(rows)), "the queue holds copies"
     for _ in walls:
         system.ada.expect_text()
     for _ in walls:

@@ -233,7 +233,7 @@ def test_two_open_handoffs_never_get_each_other_s_answer(world: World, agent: Ag
 
 def test_silence_no_and_withdrawn_are_three_different_things(world: World, agent: Agent) -> None:
     no = agent.clear_wall("The first wall")
-    world.reached(world.ada).press("2").hears("can't be done")
+    world.reached(world.ada).press("2").hears("gets the word")
     with pytest.raises(human.Declined):
         no.result(10)
     world.advance(10)

@@ -6,6 +6,7 @@ import random
 import threading
 from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 from urllib.parse import urlsplit
@@ -32,6 +33,10 @@ def test_a_thousand_racing_settlements_of_two_hundred_handoffs_have_two_hundred_
     ]
     told: dict[str, list[tuple[str, bool, str, Any]]] = defaultdict(list)
     race: SimpleQueue[Callable[[], None]] = SimpleQueue()
+
+    def settle(handoff: str, verb: str) -> None:
+        told[handoff].append(_settle(world, handoff, verb))
+
     moves = [
         (one["id"], verb) for one in opened for verb in ("resolve", "refuse", "cancel", "contact", "expire")
     ]
@@ -39,7 +44,7 @@ def test_a_thousand_racing_settlements_of_two_hundred_handoffs_have_two_hundred_
     for number, (handoff, verb) in enumerate(moves):
         if number == len(moves) // 2:
             race.put(lambda: setattr(world, "now", world.now + 30_000))
-        race.put(lambda handoff=handoff, verb=verb: told[handoff].append(_settle(world, handoff, verb)))
+        race.put(partial(settle, handoff, verb))
 
     def run() -> None:
         while True:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 
+import httpx2
 import pytest
 
 import human
-from handoff.lifecycle import Rules
+from handoff.changes import Rules
 from tests.world import AGENT_KEY, REASON, Agent, Cutter, World, in_parallel, until
 
 
@@ -42,7 +43,7 @@ def test_a_no_given_while_the_agent_was_dead_is_still_a_no(world: World, agent: 
     agent.clear_wall(REASON, key="checkout-43")
     call = world.reached(world.ada)
     agent.dies()
-    call.press("2").hears("can't be done")
+    call.press("2").hears("gets the word")
     with pytest.raises(human.Declined):
         world.new_agent().clear_wall(REASON, key="checkout-43").result(10)
 
@@ -69,7 +70,7 @@ def test_the_same_key_a_moment_earlier_at_another_web_process_wins_and_the_later
 ) -> None:
     """Both looked and found nothing; only one commit may name the key."""
     other = world.start_web()
-    rules, first = other.services.handoffs.rules, []
+    rules, first = other.services.handoffs.rules, list[httpx2.Response]()
 
     def a_moment() -> Rules:
         # Asked for between the look and the commit.
