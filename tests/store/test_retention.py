@@ -14,12 +14,12 @@ from .records import Raw, declined, dump, keep, opening, outcome_of, resolved
 URL = "https://agent.example/r"
 
 
-def lived(store: Store, key: str | None = "k") -> tuple[Handoff, Effect]:
+def lived(store: Store, key: str | None = "k", *, unnamed: bool = False) -> tuple[Handoff, Effect]:
     """A handoff that had everything one can have, closed, with nothing left to do but its purge."""
     change = opening(resume_url=URL, outcome_url=URL)
     handoff = change.handoff
     idempotency = ("ak_1", key, "body") if key else None
-    assert store.commit(Plan(changes=[change], idempotency=idempotency), NOW) == Done()
+    assert store.commit(Plan(changes=[change], idempotency=idempotency, unnamed=unnamed), NOW) == Done()
     for contact in ("ada", "ben"):
         store.put_link(f"{contact}{handoff.id}", handoff.id, contact)
     call = change.calls[0]
@@ -46,6 +46,14 @@ def test_a_purge_leaves_nothing_of_a_handoff_but_its_used_key_and_the_wakes(stor
 
 def test_without_an_idempotency_key_only_the_wakes_are_left(store: Store, raw: Raw) -> None:
     handoff, purge = lived(store, key=None)
+    assert store.purge(handoff, purge)
+    assert set(dump(raw, store)) == {store.keys.wakes}
+
+
+def test_a_key_of_our_own_making_is_deleted_with_its_handoff(store: Store, raw: Raw) -> None:
+    """Nobody knows it, so that nobody can come back with it."""
+    handoff, purge = lived(store, unnamed=True)
+    assert store.opened("ak_1", "k") is not None
     assert store.purge(handoff, purge)
     assert set(dump(raw, store)) == {store.keys.wakes}
 
