@@ -76,15 +76,18 @@ class Draft:
     calls: list[Call] = field(default_factory=list)
 
     def move(self, trigger: Trigger, **fields: Any) -> None:
+        """Changes the state as states.py says. A trigger that may not happen here is a fault of ours."""
         to = target(self.handoff.state, trigger)
         if to is None:
             raise AssertionError(f"{trigger} may not happen in {self.handoff.state}")
         self.set(state=to, **fields)
 
     def set(self, **fields: Any) -> None:
+        """Changes fields of the handoff."""
         self.handoff = self.handoff.model_copy(update=fields)
 
     def note(self, type_: EventType, by: Actor, proof: Proof | None = None, **data: Any) -> None:
+        """A line on the timeline; data without a value is left out."""
         seq = self.handoff.seq + 1
         self.set(seq=seq)
         kept = {name: value for name, value in data.items() if value is not None}
@@ -95,6 +98,7 @@ class Draft:
         )
 
     def change(self) -> Change:
+        """What to commit: the next revision, with everything collected here."""
         self.set(rev=self.handoff.rev + 1)
         return Change(
             self.handoff, tuple(self.events), tuple(self.effects), tuple(self.drop), tuple(self.calls)
@@ -102,6 +106,7 @@ class Draft:
 
 
 def start_step(draft: Draft, rules: Rules, position: Position | None) -> None:
+    """Begins the step at `position`: a call to each of its contacts, and a text to whom none has reached yet."""
     if position is None:
         return
     step = step_at(rules.policy, position)
@@ -160,6 +165,8 @@ def _has_text(attempt: Attempt, contact: str) -> bool:
 
 
 def advance(draft: Draft, rules: Rules) -> None:
+    """Goes on to the next step; when all are used up the link stays good, or the handoff ends if the agent
+    asked for that."""
     position = draft.handoff.position
     following = next_position(rules.policy, position) if position else None
     if following is not None:
@@ -172,6 +179,7 @@ def advance(draft: Draft, rules: Rules) -> None:
 
 
 def end_pause(draft: Draft, trigger: Trigger, by: Actor, proof: Proof | None) -> None:
+    """Ends an acknowledgement: nobody has it any more, and the ladder may go on."""
     draft.move(trigger, acknowledged=None, acknowledged_until=None)
     draft.note(EventType.LAPSED, by, proof)
     draft.drop.append(effects.timer_id(EffectKind.LAPSE, draft.handoff.id))
@@ -196,6 +204,7 @@ def close(
     result: Result | None = None,
     attempt: str | None = None,
 ) -> None:
+    """Closes it: says why, drops its timers, hangs up every other call, and tells the agent at its URL."""
     draft.move(trigger, close_reason=reason, closed_at=draft.now, settlement=decision, result=result)
     actor = decision.by if decision else by or SERVICE
     draft.note(
@@ -231,11 +240,13 @@ def _callback_body(handoff: Handoff) -> str:
 
 
 def mark(draft: Draft, attempt_id: str | None, disposition: Disposition) -> None:
+    """Puts down what a person made of an attempt, if there is one; it ends when its call does."""
     if attempt_id is not None and draft.handoff.attempt(attempt_id) is not None:
         update_attempt(draft, attempt_id, disposition=disposition)
 
 
 def update_attempt(draft: Draft, attempt_id: str, **fields: Any) -> None:
+    """Changes one attempt."""
     draft.set(
         attempts=tuple(
             one.model_copy(update=fields) if one.id == attempt_id else one for one in draft.handoff.attempts

@@ -58,5 +58,4 @@ def start_system(tmp_path: Path, _proc: None, monkeypatch: pytest.MonkeyPatch) -
 
     yield start
     for one in started:
-        if one.supervisor.poll() is None:
-            one.stop()
+        one.stop()

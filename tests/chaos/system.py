@@ -23,6 +23,7 @@ import httpx2
 import redis
 
 from devphone.testing import DevPhone, PhoneNumber, TextOnPhone
+from handoff.dev import redis_server
 from handoff.dev.health import problem
 from handoff.effects import EffectKind
 from handoff.store.keyspace import Keyspace
@@ -144,7 +145,7 @@ class System:
 
     @contextmanager
     def stopped(self, name: str) -> Iterator[None]:
-        """Inside, this process exists and does nothing (SIGSTOP). It goes on afterwards, if it still lives."""
+        """Inside, this process exists and does nothing (SIGSTOP). Afterwards it goes on, if it still lives."""
         pid = self.pids()[name]
         os.kill(pid, signal.SIGSTOP)
         try:
@@ -163,27 +164,30 @@ class System:
             return fresh and not (web_is_new and any(map(alive, webs)))
 
         until(back, PATIENCE_S, f"the supervisor to start {', '.join(names)} again")
-        until(lambda: not problem(f"{self.url}/readyz"), PATIENCE_S, "the service to be ready again")
+        until(self._answers, PATIENCE_S, "the service to answer again")
 
-    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
-        """Ends it, with that signal for the supervisor."""
+    def stop(self) -> None:
+        """Ends it, unless it has ended, and lets go of all connections to it."""
         for agent in self._agents:
             agent.dies()
         for connection in (self.phone, self.redis, self.http, self.as_agent, *self._pages):
             connection.close()
-        self.supervisor.send_signal(number)
+        if self.supervisor.poll() is None:
+            self.supervisor.terminate()
         self.supervisor.communicate(timeout=PATIENCE_S)
 
     def left_running(self) -> list[str]:
-        """The command lines of processes that carry this system's mark and still run."""
-        found = []
-        for process in Path("/proc").glob("[0-9]*"):
-            try:
-                if self.mark.encode() in (process / "environ").read_bytes() and alive(int(process.name)):
-                    found.append((process / "cmdline").read_text().replace("\0", " "))
-            except OSError:
-                continue  # it ended while we looked, or it is not ours
-        return found
+        """The command lines of its processes that still run, also of those that the supervisor forgot."""
+        marked = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if self._is_marked(pid)]
+        # Redis writes its title over its environment, so that it is known by its id alone.
+        pids = {pid for pid in (*marked, *self.pids().values()) if alive(pid)}
+        return sorted(filter(None, map(_command_of, pids)))
+
+    def _is_marked(self, pid: int) -> bool:
+        try:
+            return self.mark.encode() in Path(f"/proc/{pid}/environ").read_bytes()
+        except OSError:  # it ended while we looked, or it is not ours
+            return False
 
     def ports(self) -> list[int]:
         """The ports it listens on."""
@@ -213,6 +217,12 @@ class System:
         but += (EffectKind.RECONCILE_CALL,)
         until(lambda: not [row for row in self.outbox() if not row.startswith(but)], PATIENCE_S, "it to rest")
 
+    def expect_all_texts(self) -> None:
+        """Whatever was texted is fine: for a story in which a text and its handoff's end may race."""
+        self.rests()
+        for text in self.phone.state()["messages"]:
+            self.phone.expect(text["sid"])
+
     def waiting_jobs(self) -> list[str]:
         """The ids of jobs that no worker has taken yet, without the signs of life."""
         jobs = self.redis.lrange(f"rq:queue:{queue_names('handoff')[0]}", 0, -1)
@@ -239,6 +249,11 @@ class System:
         assert not surprises, f"nobody expected: {surprises}"
         assert not self.redis.hgetall(self.keys.lines), "a line is held by a call that is over"
 
+    def _answers(self) -> bool:
+        """Whether web and Redis answer. (Not /readyz, which also misses a worker that a test has stopped.)"""
+        redis_pid = redis_server.who_answers(urlsplit(self.line["redis_url"]).port or 0)
+        return not problem(f"{self.url}/healthz") and redis_pid == self.pids()["redis"]
+
     def _http(self, key: str) -> httpx2.Client:
         headers = {"Authorization": f"Bearer {key}"}
         return httpx2.Client(base_url=self.url, headers=headers, timeout=PATIENCE_S, trust_env=False)
@@ -250,6 +265,13 @@ def alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+def _command_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ").strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 def children(pid: int) -> list[int]:

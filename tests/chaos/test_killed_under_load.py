@@ -103,7 +103,7 @@ def test_redis_killed_under_load_loses_no_opening_and_no_answer_and_doubles_none
 
 def _listed(system: System, filters: dict[str, str]) -> list[str]:
     """The ids of this test's handoffs on all pages of this list."""
-    found, cursor = list[str](), {}
+    found, cursor = list[str](), dict[str, str]()
     while True:
         page = system.http.get("/v1/handoffs", params={**filters, **cursor, "limit": "70"}).json()
         found += [one["id"] for one in page["handoffs"] if one["reason"].startswith(REASON)]

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
 from itertools import permutations
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,17 +10,8 @@ from twilio.rest.api.v2010.account.call import CallInstance
 from twilio.rest.api.v2010.account.message import MessageInstance
 
 from handoff.states import CallState, Disposition
+from tests.shared_data import shared
 from voice.dispositions import call_state, ended_as, text_disposition, text_rank
-
-
-def shared(name: str) -> Any:
-    """A file of facts kept beside the repository. Missing: a skip on a laptop, a failure where CI is set."""
-    path = Path(os.environ.get("HANDOFF_SHARED") or Path(__file__).parents[3] / "shared") / "twilio" / name
-    if path.exists():
-        return json.loads(path.read_text())
-    if os.environ.get("CI"):
-        pytest.fail(f"{path} is missing")
-    pytest.skip(f"{path} is missing")
 
 
 def words_of(enum: type) -> set[str]:
@@ -78,7 +66,7 @@ def test_a_machine_is_a_voicemail_whatever_it_listened_to(verdict: str) -> None:
 
 
 def test_every_verdict_of_machine_detection_has_been_decided_about() -> None:
-    verdicts = set(shared("strict-overlay.json")["call"]["answered_by"]) - {None}
+    verdicts = set(shared("twilio/strict-overlay.json")["call"]["answered_by"]) - {None}
     machines = {word for word in verdicts if final("completed", answered_by=word) is Disposition.VOICEMAIL}
     assert verdicts - machines == {"human", "unknown"}
 
@@ -154,7 +142,7 @@ def test_every_published_reason_for_a_failed_text_has_been_decided_about() -> No
         "permanent-for-pair": {Disposition.OPTED_OUT},
         "transient": {Disposition.PROVIDER_ERROR, Disposition.UNREACHABLE},
     }
-    codes = [row for row in shared("error-codes.json")["codes"] if row["where"] == "message-status"]
+    codes = [row for row in shared("twilio/error-codes.json")["codes"] if row["where"] == "message-status"]
     assert len(codes) > 15
     for row in codes:
         assert text_disposition("undelivered", row["code"]) in decided[row["class"]], row

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import os
 import random
 from base64 import b64encode
 from hashlib import sha256
-from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from twilio.request_validator import RequestValidator
 from werkzeug.datastructures import MultiDict
 
+from tests.shared_data import shared
 from voice.signature import Verifier
 
 TOKEN = "a-token-of-this-test"
 FORM = "application/x-www-form-urlencoded"
 FIELDS = [("CallSid", "CA1"), ("Digits", "1"), ("From", "+12125550123")]
-
-
-def shared(name: str) -> Any:
-    """A file of facts kept beside the repository. Missing: a skip on a laptop, a failure where CI is set."""
-    path = Path(os.environ.get("HANDOFF_SHARED") or Path(__file__).parents[3] / "shared") / "twilio" / name
-    if path.exists():
-        return json.loads(path.read_text())
-    if os.environ.get("CI"):
-        pytest.fail(f"{path} is missing")
-    pytest.skip(f"{path} is missing")
 
 
 def signed(url: str, fields: list[tuple[str, str]] | None = None, token: str = TOKEN) -> str:
@@ -60,7 +47,7 @@ def accepts(
 
 
 def test_every_published_vector_gets_the_verdict_its_publisher_gives() -> None:
-    vectors = shared("signature-vectors.json")
+    vectors = shared("twilio/signature-vectors.json")
     checked, wrong = 0, []
     for vector in vectors["published_vectors"] + vectors["own_vectors"]:
         parts = urlsplit(vector["url_seen_by_app"])

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from handoff.models import Handoff
 from handoff.states import Kind, State
+from tests.shared_data import shared
 from voice.sms import MAX_SEGMENTS, segments, text_for
 
 LINK = "https://handoff.example/h/9XcVbNmAsDfGhJkLqWeRtY"
-
-
-def shared(name: str) -> Any:
-    """A file of facts kept beside the repository. Missing: a skip on a laptop, a failure where CI is set."""
-    path = Path(os.environ.get("HANDOFF_SHARED") or Path(__file__).parents[3] / "shared") / "twilio" / name
-    if path.exists():
-        return json.loads(path.read_text())
-    if os.environ.get("CI"):
-        pytest.fail(f"{path} is missing")
-    pytest.skip(f"{path} is missing")
 
 
 def text(reason: str, kind: Kind = Kind.CLEAR, agent: str = "shopper", link: str = LINK) -> str:
@@ -127,7 +114,7 @@ def test_a_character_of_two_places_is_not_split_over_two_parts() -> None:
 
 def test_segments_are_counted_as_the_published_calculator_counts_them() -> None:
     # Telephony cases 56 and 57 are among them.
-    cases = shared("sms-segment-vectors.json")["cases"]
+    cases = shared("twilio/sms-segment-vectors.json")["cases"]
     assert len(cases) > 40
     wrong = [case["name"] for case in cases if segments(case["body"]) != (case["encoding"], case["segments"])]
     assert wrong == []

@@ -1,0 +1,77 @@
+"""What a person hears before any key: who calls, why, the menu, and again after silence or a wrong key.
+
+What is answered to a key is in test_scripts_replies.py.
+"""
+
+from __future__ import annotations
+
+from handoff import outcomes
+from handoff.states import Kind, Trigger
+from voice import scripts
+from voice.keypad import keys_for
+
+from .spoken import AGAIN_URL, KEY_URL, gather_in, greet, handoff, heard, held, reply, verbs
+
+
+def test_a_cut_reason_says_where_the_rest_is() -> None:
+    assert "The link shows the rest." in heard(greet(handoff(reason="checkout " * 200)))
+
+
+def test_who_calls_and_why_is_over_in_five_seconds() -> None:
+    # Some 14 characters a second; the reason of the first example in the docs.
+    opening = gather_in(greet(handoff(reason="A verification checkbox blocks checkout")))[0].text or ""
+    assert opening == "Handoff for shopper. A verification checkbox blocks checkout."
+    assert len(opening) <= 5 * 14
+
+
+def test_the_menu_that_is_read_is_the_menu_that_acts() -> None:
+    for kind in Kind:
+        for has_next in (True, False):
+            about = handoff(kind)
+            said = heard(greet(about, has_next=has_next))
+            keys = keys_for(about, has_next=has_next)
+            assert said.count("Press ") == len(keys)
+            for key in keys:
+                assert f"Press {key.spoken} {key.words}." in said
+
+
+def test_a_question_is_asked_as_one_and_sends_people_to_the_link() -> None:
+    about = handoff(Kind.ASK, reason="Which address should I ship to?")
+    opening = "Handoff for shopper. It asks: Which address should I ship to? "
+    assert heard(greet(about)).startswith(f"{opening}Answer by the link in the text. Press 3")
+    assert heard(greet(about, text_sent=False)).startswith(
+        f"{opening}It is answered by link, and no text went out"
+    )
+
+
+def test_a_text_that_was_not_sent_is_never_mentioned_as_sent() -> None:
+    for kind in Kind:
+        about = held("Ada", kind)
+        documents = [greet(handoff(kind), turn, text_sent=False) for turn in (1, 2, 3, 4)]
+        documents.append(reply(outcomes.won(Trigger.ACKNOWLEDGE, about), about, text_sent=False))
+        for document in documents:
+            assert "the text" not in heard(document).lower().replace("no text", "")
+
+
+def test_silence_is_asked_about_twice_and_then_decides_nothing() -> None:
+    # Telephony case 30.
+    second, third = heard(greet(handoff(), turn=2)), heard(greet(handoff(), turn=3))
+    assert second == third
+    assert second.startswith("I did not hear a key. This is for shopper. Press 1 when it is done.")
+    assert len(second) < len(heard(greet(handoff(), turn=1)))
+    last = greet(handoff(), turn=4)
+    assert last == scripts.goodbye_no_input(text_sent=True)
+    assert heard(last) == "Nothing is decided. The link in the text still works. Goodbye."
+    assert verbs(last)[-1].tag == "Hangup"
+
+
+def test_a_wrong_key_is_named_as_such_and_the_menu_read_again_but_not_for_ever() -> None:
+    # Telephony case 33.
+    about = handoff()
+    keys = keys_for(about, has_next=True)
+    urls = {"key_url": KEY_URL, "again_url": AGAIN_URL}
+    said = heard(scripts.unknown_key(about, keys, turn=2, text_sent=True, **urls))
+    assert said.startswith("That key does nothing here.")
+    assert "Press 1 when it is done." in said
+    end = scripts.unknown_key(about, keys, turn=4, text_sent=True, **urls)
+    assert end == scripts.goodbye_no_input(text_sent=True)
