@@ -10,16 +10,13 @@ from __future__ import annotations
 import ipaddress
 import re
 import socket
-import ssl
 import threading
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import httpcore2
 import httpx2
 
 MAX_URL_CHARS = 2048
@@ -53,6 +50,20 @@ _NOT_PUBLIC_6 = [ipaddress.IPv6Network(b) for b in ("2001::/23", "2001:db8::/32"
 # These stand for an IPv4 host: mapped addresses (RFC 4291), and NAT64's well-known prefix (RFC 6052), which
 # a machine with only IPv6 gets from its resolver for ordinary names.
 _STANDS_FOR_4 = [ipaddress.IPv6Network("::ffff:0:0/96"), ipaddress.IPv6Network("64:ff9b::/96")]
+
+# Where clouds keep a machine's own secrets. Refused whatever is allowed otherwise: no agent lives there.
+# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html (also on IPv6);
+# 100.100.100.200 is Alibaba's, and the rest of link-local is nobody's to call.
+_METADATA = [
+    ipaddress.ip_network(block)
+    for block in (
+        "169.254.0.0/16",
+        "100.100.100.200/32",
+        "168.63.129.16/32",
+        "fd00:ec2::254/128",
+        "fe80::/10",
+    )
+]
 
 # RFC 6761, RFC 6762, RFC 8375, ICANN's `internal` (metadata services use it), and what hosts files add.
 _PRIVATE_NAME = re.compile(
@@ -114,13 +125,14 @@ def check_url(url: str, *, allow_private: bool) -> None:
 
     Refused: other schemes than http and https, user names, odd characters, over 2048 characters, bad ports;
     and, unless `allow_private`, every spelling of a host that is not public (`127.1`, `0x7f000001`,
-    `[::ffff:7f00:1]`, `localhost.`). A name that is private only once looked up is refused by `resolve`.
+    `[::ffff:7f00:1]`, `localhost.`); link-local and metadata addresses always. A name that is private only
+    once looked up is refused by `resolve`.
     Raises `UnsafeUrl`, whose message goes on from the name of a field: "must ...".
     """
     host = parse_url(url).host
     address = _as_address(host)
     private = bool(_PRIVATE_NAME.fullmatch(host)) if address is None else not is_public(address)
-    if private and not allow_private:
+    if (private and not allow_private) or (address is not None and is_metadata(address)):
         raise UnsafeUrl("must lead to a public address")
 
 
@@ -177,6 +189,13 @@ def is_public(address: IpAddress) -> bool:
     return address in _PUBLIC_6 and not any(address in block for block in _NOT_PUBLIC_6)
 
 
+def is_metadata(address: IpAddress) -> bool:
+    """Whether it is link-local or a cloud's metadata service, in any spelling."""
+    if isinstance(address, ipaddress.IPv6Address) and any(address in block for block in _STANDS_FOR_4):
+        address = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return any(address.version == block.version and address in block for block in _METADATA)
+
+
 def system_lookup(host: str, port: int) -> list[str]:
     """Every address the system's resolver has for a name, in the order it prefers."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -196,7 +215,8 @@ def resolve(
     texts = [str(literal)] if literal else _in_time(lambda: list(lookup(host, port)), timeout_s)
     if not texts:
         raise CallFailed(FailureKind.DNS_FAILED, "the name has no address")
-    if not allow_private and not all(is_public(ipaddress.ip_address(text)) for text in texts):
+    found = [ipaddress.ip_address(text) for text in texts]
+    if any(map(is_metadata, found)) or not (allow_private or all(map(is_public, found))):
         # Which address it was stays here: it would map the operator's network for whoever asks.
         raise UnsafeUrl("must lead to a public address")
     return [(text, port) for text in texts]
@@ -216,133 +236,3 @@ def _in_time(look_up: Callable[[], list[str]], timeout_s: float) -> list[str]:
     if thread.is_alive():
         raise CallFailed(FailureKind.DNS_FAILED, "the resolver gave no answer in time")
     return found
-
-
-def seconds_left(deadline: float) -> float:
-    """Until `deadline` on the monotonic clock, always more than 0; raises `CallFailed` (`timed_out`)."""
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise CallFailed(FailureKind.TIMED_OUT, "no answer in time")
-    return left
-
-
-class PinnedBackend(httpcore2.NetworkBackend):
-    """Connects to the given addresses only, whatever name is asked for; TLS still has to prove that name.
-
-    All that happens on the connection shares one deadline (by the monotonic clock), so that a byte now and
-    then gains a server nothing; HTTP clients limit single reads, and start anew with each.
-    """
-
-    def __init__(self, addresses: Iterable[Address], deadline: float) -> None:
-        self._addresses = list(addresses)
-        self._deadline = deadline
-        self._connection: socket.socket | None = None
-
-    def connect_tcp(self, *_: Any, **__: Any) -> httpcore2.NetworkStream:
-        """Try the addresses in order, none for more than its share of the time; raises `CallFailed`.
-
-        The host and port that httpcore2 asks for are left aside: only the addresses were checked.
-        """
-        reason = "no address"
-        for index, address in enumerate(self._addresses):
-            share = seconds_left(self._deadline) / (len(self._addresses) - index)
-            try:
-                self._connection = socket.create_connection(address, share)
-                self._connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            except OSError as error:
-                reason = (error.strerror or "no answer").lower()
-                continue
-            return _LimitedStream(self._connection, self._deadline)
-        raise CallFailed(FailureKind.CONNECT_FAILED, f"no connection: {reason}")
-
-    def close(self) -> None:
-        """Close the connection, whatever became of it; httpcore2 forgets one whose TLS failed."""
-        if self._connection is not None:
-            self._connection.close()
-
-
-class _LimitedStream(httpcore2.NetworkStream):
-    """One connection under its deadline and its limit of bytes.
-
-    TLS goes through buffers instead of taking the socket: so each wait for bytes is ours, under gevent too,
-    whose own TLS sockets start their time anew with every piece that comes.
-    """
-
-    def __init__(self, connection: socket.socket, deadline: float) -> None:
-        self._connection = connection
-        self._deadline = deadline
-        self._bytes_left = MAX_ANSWER_BYTES
-        self._tls: ssl.SSLObject | None = None
-        self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-
-    def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
-    ) -> httpcore2.NetworkStream:
-        del timeout  # the deadline is one for everything
-        try:
-            self._tls = ssl_context.wrap_bio(self._incoming, self._outgoing, server_hostname=server_hostname)
-            self._through_tls(self._tls.do_handshake)
-        except ssl.SSLCertVerificationError as error:
-            raise CallFailed(FailureKind.TLS_FAILED, f"certificate: {error.verify_message}") from error
-        except OSError as error:
-            raise CallFailed(FailureKind.TLS_FAILED, "no TLS connection came about") from error
-        return self
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        del timeout
-        if self._bytes_left <= 0:
-            raise CallFailed(FailureKind.RESPONSE_TOO_LARGE, f"no status in {MAX_ANSWER_BYTES} bytes")
-        wanted, tls = min(max_bytes, self._bytes_left), self._tls
-        try:
-            chunk = self._receive(wanted) if tls is None else self._through_tls(lambda: tls.read(wanted))
-        except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
-            return b""  # HTTP itself knows whether the answer was complete
-        except ssl.SSLError as error:
-            raise CallFailed(FailureKind.TLS_FAILED, "the TLS connection failed") from error
-        except OSError as error:
-            raise CallFailed(FailureKind.PROTOCOL_ERROR, "the connection broke before an answer") from error
-        self._bytes_left -= len(chunk)
-        return chunk
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        del timeout
-        tls = self._tls
-        try:
-            if tls is None:
-                self._send(buffer)
-            elif buffer:
-                self._through_tls(lambda: tls.write(buffer))
-        except OSError as error:
-            # After this one httpcore2 still reads: a server may answer without taking the whole body.
-            raise httpcore2.WriteError("the request was not taken") from error
-
-    def close(self) -> None:
-        self._connection.close()
-
-    def _through_tls(self, step: Callable[[], _T]) -> _T:
-        while True:
-            try:
-                result = step()
-            except ssl.SSLWantReadError:
-                self._send(self._outgoing.read())
-                if chunk := self._receive(MAX_ANSWER_BYTES):
-                    self._incoming.write(chunk)
-                else:
-                    self._incoming.write_eof()
-            else:
-                self._send(self._outgoing.read())
-                return result
-
-    def _receive(self, max_bytes: int) -> bytes:
-        self._connection.settimeout(seconds_left(self._deadline))
-        try:
-            return self._connection.recv(max_bytes)
-        except TimeoutError:
-            raise CallFailed(FailureKind.TIMED_OUT, "no answer in time") from None
-
-    def _send(self, data: bytes) -> None:
-        self._connection.settimeout(seconds_left(self._deadline))
-        try:
-            self._connection.sendall(data)  # its time limit is for all of the data, not for each piece
-        except TimeoutError:
-            raise CallFailed(FailureKind.TIMED_OUT, "the request was not taken in time") from None

@@ -106,7 +106,7 @@ class Draft:
 
 
 def start_step(draft: Draft, rules: Rules, position: Position | None) -> None:
-    """Begins the step at `position`: a call to each of its contacts, and a text to whom none has reached yet."""
+    """Begins the step at `position`: each contact gets a call, and a text unless they have one."""
     if position is None:
         return
     step = step_at(rules.policy, position)
@@ -205,8 +205,15 @@ def close(
     attempt: str | None = None,
 ) -> None:
     """Closes it: says why, drops its timers, hangs up every other call, and tells the agent at its URL."""
-    draft.move(trigger, close_reason=reason, closed_at=draft.now, settlement=decision, result=result)
     actor = decision.by if decision else by or SERVICE
+    draft.move(
+        trigger,
+        close_reason=reason,
+        closed_at=draft.now,
+        closed_by=actor,
+        settlement=decision,
+        result=result,
+    )
     draft.note(
         _CLOSED_EVENT[trigger],
         actor,

@@ -56,12 +56,17 @@ def dev(port: int | None, devphone_port: int | None, data: Path, web_workers: in
 
 
 @main.command()
-def worker() -> None:
+@click.option(
+    "--only",
+    type=click.Choice(["people", "callbacks"]),
+    help="Only reach people, or only tell agents, whose servers may be slow.",
+)
+def worker(only: str | None) -> None:
     """Run a worker: it places calls, sends texts and tells agents. Run as many as you like."""
     from workers import worker as process
 
     with _plain_errors():
-        process.run()
+        process.run(only)
 
 
 @main.command()

@@ -83,7 +83,7 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
         secret_keys=read.one("HANDOFF_SECRET_KEY", _secret_keys),
         api_keys=read.one("HANDOFF_API_KEYS", _api_keys, default=""),
         contacts=read.one("HANDOFF_TO_NUMBER", parse_people),
-        ring_s=read.number("HANDOFF_RING_SECONDS", 25, 5, 600),
+        ring_s=read.number("HANDOFF_RING_SECONDS", 25, 1, 600),
         rounds=read.number("HANDOFF_ROUNDS", 1, 1, 10),
         ack_s=read.number("HANDOFF_ACK_SECONDS", 300, 30, 86_400),
         keep_closed_days=read.number("HANDOFF_KEEP_CLOSED_DAYS", 30, 1, 3_650),

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 _ALPHABET = string.digits + string.ascii_letters
 _LENGTH = 22  # 62**22 > 2**128
 SHAPE = re.compile(rf"[0-9A-Za-z]{{{_LENGTH}}}")
-#: Characters that phones glue to the end of a link when a sentence ends there (field case 44).
+#: Characters that phones glue to the end of a link when a sentence ends there.
 GLUED = ".,)]>;:!?'\""
 
 

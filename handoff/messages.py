@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
-from handoff.models import AskResult, Attempt, Channel, ClearResult, Decision, Event, Handoff, Proof
+from handoff.models import Actor, AskResult, Attempt, Channel, ClearResult, Decision, Event, Handoff, Proof
 from handoff.moments import Timestamp
 from handoff.states import CloseReason, Disposition, Kind, State
 
@@ -82,7 +82,7 @@ class Message(BaseModel):
 class OpenRequest(Message):
     """Opens a handoff."""
 
-    kind: Literal[Kind.CLEAR, Kind.ASK] = Field(
+    kind: Literal["clear", "ask"] = Field(
         description="`clear`: a person clears a wall. `ask`: a person answers a question in free text."
     )
     reason: Annotated[str, AfterValidator(_some_text)] = Field(
@@ -135,7 +135,8 @@ class OpenRequest(Message):
 
     def recorded(self) -> dict[str, Any]:
         """The fields as the record keeps them."""
-        return {name: getattr(self, name) for name in type(self).model_fields}
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        return fields | {"kind": Kind(self.kind)}
 
 
 class EmptyRequest(Message):
@@ -160,6 +161,11 @@ class ActorView(Message):
     kind: str
     id: str
     name: str | None = None
+
+    @classmethod
+    def of(cls, actor: Actor | None) -> ActorView | None:
+        """As it is shown."""
+        return None if actor is None else cls(kind=actor.kind, id=actor.id, name=actor.name)
 
 
 class DecisionView(Message):
@@ -220,6 +226,7 @@ class HandoffView(Message):
     closed_at: Timestamp | None
     acknowledged: DecisionView | None
     acknowledged_until: Timestamp | None
+    closed_by: ActorView | None
     settlement: DecisionView | None
     result: Annotated[ClearResult | AskResult, Field(discriminator="kind")] | None
     attempts: tuple[AttemptView, ...]
@@ -230,6 +237,7 @@ class HandoffView(Message):
         fields = {name: getattr(handoff, name) for name in cls.model_fields}
         fields |= {
             "acknowledged": DecisionView.of(handoff.acknowledged),
+            "closed_by": ActorView.of(handoff.closed_by),
             "settlement": DecisionView.of(handoff.settlement),
             "attempts": tuple(AttemptView.of(attempt) for attempt in handoff.attempts),
         }
@@ -284,5 +292,8 @@ class Problem(Message):
     detail: str
     code: str
     errors: tuple[ProblemField, ...] = ()
-    settlement: DecisionView | None = None
     state: State | None = None
+    close_reason: CloseReason | None = None
+    closed_at: Timestamp | None = None
+    closed_by: ActorView | None = None
+    settlement: DecisionView | None = None

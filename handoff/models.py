@@ -100,11 +100,10 @@ class ClearResult(Record):
 
 
 class AskResult(Record):
-    """The answer; or, when it was asked for as a secret, the id under which it is handed over once."""
+    """The answer."""
 
     kind: Literal[Kind.ASK] = Kind.ASK
-    answer: Any = None
-    secret: str | None = None
+    answer: Any
 
 
 class ApproveResult(Record):
@@ -176,7 +175,8 @@ class Handoff(Record):
     closed_at: int | None = None
     acknowledged: Decision | None = None
     acknowledged_until: int | None = None
-    settlement: Decision | None = None
+    closed_by: Actor | None = None
+    settlement: Decision | None = None  # the decision that closed it, if one did
     result: Result | None = None
     attempts: tuple[Attempt, ...] = ()
     late_answers: int = 0

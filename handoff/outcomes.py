@@ -7,7 +7,7 @@ repeated because its reply was lost, gets the same outcome again.
 
 from __future__ import annotations
 
-from handoff.models import Decision, Handoff, Record
+from handoff.models import Actor, Decision, Handoff, Record
 from handoff.states import CloseReason, State, Trigger
 
 
@@ -19,7 +19,8 @@ class Outcome(Record):
     state: State
     close_reason: CloseReason | None = None
     closed_at: int | None = None
-    settlement: Decision | None = None  # who settled it, when a decision did
+    closed_by: Actor | None = None  # who closed it, in whichever way
+    settlement: Decision | None = None  # the decision that did, when one did
     holder: Decision | None = None  # who has acknowledged it, while that lasts
     holder_until: int | None = None
     next_name: str | None = None  # after a pass: who is reached now; None when nobody is left
@@ -42,6 +43,7 @@ def _outcome(has_won: bool, asked: Trigger, handoff: Handoff, next_name: str | N
         state=handoff.state,
         close_reason=handoff.close_reason,
         closed_at=handoff.closed_at,
+        closed_by=handoff.closed_by,
         settlement=handoff.settlement,
         holder=handoff.acknowledged,
         holder_until=handoff.acknowledged_until,

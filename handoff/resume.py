@@ -29,7 +29,6 @@ from handoff.addresses import (
     CallFailed,
     FailureKind,
     Lookup,
-    PinnedBackend,
     Target,
     UnsafeUrl,
     check_url,
@@ -37,6 +36,7 @@ from handoff.addresses import (
     resolve,
     system_lookup,
 )
+from handoff.pinned import PinnedBackend
 
 __all__ = [
     "BEARER_PATTERN",

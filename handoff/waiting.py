@@ -3,8 +3,9 @@
 A waiter costs neither a thread nor a connection. The reader follows the stream of wake-ups on a
 connection of its own, from a cursor, so that a broken connection loses nothing, and reads what changed
 once for all whom it wakes; what this process commits itself wakes its own waiters at once. After every
-break, and after falling behind the stream's end, every waiter reads the stored state again (field case: a
-silent reconnect that dropped what was published meanwhile). The answer is always what was committed.
+break, and after falling behind the stream's end, every waiter reads the stored state again, since a silent
+reconnect may have missed something (https://github.com/django/channels_redis/issues/256). The answer is
+always what was committed.
 Under gunicorn's gevent worker `threading` is gevent's: waiting threads are greenlets.
 """
 

@@ -48,7 +48,7 @@ _TABLE: tuple[tuple[str, Action, Mapping[Kind, str]], ...] = (
     (
         "2",
         Action.NO,
-        {Kind.CLEAR: "if it can't be done", Kind.ASK: "if there is no answer", Kind.APPROVE: "to say no"},
+        {Kind.CLEAR: "if it can't be done", Kind.ASK: "if you can't answer", Kind.APPROVE: "to say no"},
     ),
     ("0", Action.NEXT, dict.fromkeys(_EVERY_KIND, "to pass it to the next person")),
     ("*", Action.REPEAT, dict.fromkeys(_EVERY_KIND, "to hear this again")),

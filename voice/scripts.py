@@ -242,7 +242,7 @@ def _settled_by_you(outcome: Outcome, handoff: Handoff) -> str:
     if outcome.state is State.DECLINED:
         word = {
             Kind.CLEAR: "the word that it can't be done",
-            Kind.ASK: "the word that there is no answer",
+            Kind.ASK: "the word that you can't answer",
             Kind.APPROVE: "a no",
         }[handoff.kind]
         return f"All right. {agent} gets {word}. Goodbye."
@@ -322,6 +322,6 @@ def _name(name: str) -> str:
 
 _APOLOGY = (
     '<?xml version="1.0" encoding="UTF-8"?><Response><Say language="en-US">'
-    "Sorry, something went wrong here. The link in the text still works. Goodbye."
+    "Sorry, something went wrong here. If you got a text, its link still works. Goodbye."
     "</Say><Hangup/></Response>"
 )

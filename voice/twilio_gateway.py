@@ -144,6 +144,9 @@ class TwilioGateway:
                 from_=self._from,
                 url=voice_url,
                 method="POST",
+                # A web process that is restarted in mid-call costs a repetition, not the call.
+                fallback_url=voice_url,
+                fallback_method="POST",
                 status_callback=status_url,
                 status_callback_event=_EVENTS,
                 status_callback_method="POST",

@@ -46,7 +46,7 @@ class RqEnqueue:
         try:
             for effect_id in effect_ids:
                 queue = self._callbacks if effect_id.startswith(EffectKind.RESUME) else self._people
-                if lease == 1 or not _waits(queue, f"{effect_id}-1"):
+                if lease == 1 or not any(_waits(queue, f"{effect_id}-{one}") for one in {1, lease - 1}):
                     self._put(queue, "workers.jobs.perform", effect_id, f"{effect_id}-{lease}")
         except redis.RedisError as error:
             log.warning("enqueue_put_off", why=type(error).__name__, effects=sorted(effect_ids))

@@ -37,25 +37,26 @@ def use(services: Services) -> None:
     _services = services
 
 
-def make(services: Services) -> SimpleWorker:
-    """A worker on this installation's queues."""
+def make(services: Services, only: str | None = None) -> SimpleWorker:
+    """A worker on this installation's queues, or on one of them: `people` or `callbacks`."""
     use(services)
+    queues = dict(zip(("people", "callbacks"), queue_names(services.settings.prefix), strict=True))
     return SimpleWorker(
-        list(queue_names(services.settings.prefix)),
+        [queues[only]] if only else list(queues.values()),
         connection=services.store.connections.for_worker(),
         serializer=JSONSerializer,
         default_result_ttl=0,
     )
 
 
-def run() -> None:
+def run(only: str | None = None) -> None:
     """Works until SIGTERM or SIGINT; the job at hand is finished first. A Redis that is away, or refuses to
     write for a while, is waited for."""
     services = bootstrap.from_environment()
     log.info("worker_started")
     while True:
         try:
-            make(services).work(with_scheduler=False, logging_level="WARNING")
+            make(services, only).work(with_scheduler=False, logging_level="WARNING")
             return
         except redis.RedisError as error:
             log.warning("worker_lost_redis", why=type(error).__name__)

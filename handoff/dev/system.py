@@ -78,6 +78,12 @@ def plan(
     web = (python, "-m", "gunicorn", "-c", "gunicorn.conf.py", "app:create_app()")
 
     plain = _without_accounts(environ)
+    kept = replace(
+        kept,
+        account_sid=environ.get("DEVPHONE_ACCOUNT_SID") or kept.account_sid,
+        auth_token=environ.get("DEVPHONE_AUTH_TOKEN") or kept.auth_token,
+    )
+    folder.keep(kept)
     ours = _service_environment(plain, System((), kept), web_workers)
     credentials = {"DEVPHONE_ACCOUNT_SID": kept.account_sid, "DEVPHONE_AUTH_TOKEN": kept.auth_token}
     return System(
@@ -85,7 +91,8 @@ def plan(
             Program("redis", tuple(redis), plain),
             Program("devphone", devphone, {**plain, **credentials}),
             Program("web", web, ours),
-            Program("worker", (python, "-m", "handoff", "worker"), ours),
+            Program("worker", (python, "-m", "handoff", "worker", "--only", "people"), ours),
+            Program("callbacks", (python, "-m", "handoff", "worker", "--only", "callbacks"), ours),
             Program("clock", (python, "-m", "handoff", "clock"), ours),
         ),
         kept,

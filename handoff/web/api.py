@@ -43,7 +43,7 @@ def open_handoff() -> Response:
     `Idempotent-Replayed: true`) and ring nobody; the same key with another body is refused (409).
     """
     key = context.agent()
-    wanted = read_body(OpenRequest)
+    wanted = read_body(OpenRequest, may_be_empty=False)
     _check_callbacks(wanted)
     opened = context.services().handoffs.open(wanted, key, _idempotency_key(), fingerprint(wanted))
     response = _json(HandoffView.of(opened.handoff), 200 if opened.replayed else 201)

@@ -14,13 +14,13 @@ from handoff.errors import BadRequest, FieldError, Invalid
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def read_body(model: type[Model]) -> Model:
-    """The request's body as this model. An empty body counts as `{}`.
+def read_body(model: type[Model], *, may_be_empty: bool = True) -> Model:
+    """The request's body as this model. An empty body counts as `{}` where there is nothing one must say.
 
     Raises BadRequest for what is not JSON by RFC 8259 (or has a name twice, which readers disagree on),
     Invalid with every wrong field.
     """
-    raw = whole_body() or b"{}"
+    raw = whole_body() or (b"{}" if may_be_empty else b"")
     _check_json(raw)
     try:
         return model.model_validate_json(raw)

@@ -11,7 +11,8 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from handoff.errors import BadRequest, Expired, HandoffError, NotFound, Settled, TooLarge, Unavailable
-from handoff.messages import DecisionView, Problem, ProblemField
+from handoff.messages import ActorView, DecisionView, Problem, ProblemField
+from handoff.models import ActorKind
 from handoff.moments import rfc3339
 from handoff.outcomes import Outcome
 from handoff.states import CloseReason, State
@@ -54,16 +55,22 @@ def problem(error: HandoffError) -> Response:
 def refused(outcome: Outcome) -> Settled:
     """The error for a command that lost, saying to whom and when."""
     when = f" at {rfc3339(outcome.closed_at)}" if outcome.closed_at else ""
-    who = ""
-    if outcome.settlement:
-        who = f" by {outcome.settlement.by.name or outcome.settlement.by.id}"
+    by = outcome.closed_by
+    who = f" by {by.name or by.id}" if by and by.kind is not ActorKind.CLOCK else ""
     if outcome.state is State.ACKNOWLEDGED and outcome.holder:
         text = f"{outcome.holder.by.name or outcome.holder.by.id} has it already."
     else:
-        text = f"It was {outcome.state}{who}{when}; nothing was changed."
+        was = "" if outcome.state is State.EXPIRED else "was "
+        text = f"It {was}{outcome.state}{who}{when}; nothing was changed."
     kind = Expired if outcome.close_reason is CloseReason.NOBODY else Settled
     error = kind(text)
-    error.extra = {"settlement": DecisionView.of(outcome.settlement), "state": outcome.state}
+    error.extra = {
+        "state": outcome.state,
+        "close_reason": outcome.close_reason,
+        "closed_at": outcome.closed_at,
+        "closed_by": ActorView.of(outcome.closed_by),
+        "settlement": DecisionView.of(outcome.settlement),
+    }
     return error
 
 

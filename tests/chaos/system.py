@@ -145,7 +145,7 @@ class System:
 
     @contextmanager
     def stopped(self, name: str) -> Iterator[None]:
-        """Inside, this process exists and does nothing (SIGSTOP). Afterwards it goes on, if it still lives."""
+        """Inside, this process exists and does nothing (SIGSTOP). Afterwards it goes on, if it lives."""
         pid = self.pids()[name]
         os.kill(pid, signal.SIGSTOP)
         try:

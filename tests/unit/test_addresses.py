@@ -138,11 +138,39 @@ def test_a_url_that_may_lead_to_a_public_place_is_taken(url: str) -> None:
     check_url(url, allow_private=False)
 
 
+#: A machine's own secrets, and link-local: nobody's to call, whatever the operator allows.
+METADATA = ("169.254.", "168.63.129.16", "a9fe:a9fe", "[fe80:", "fd00:ec2::254")
+
+
 @pytest.mark.parametrize("url", PRIVATE)
 def test_a_private_place_is_refused_in_every_spelling_unless_the_operator_allows_it(url: str) -> None:
     with pytest.raises(UnsafeUrl, match="^must lead to a public address$"):
         check_url(url, allow_private=False)
-    check_url(url, allow_private=True)
+    if not any(part in url for part in METADATA):
+        check_url(url, allow_private=True)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "169.254.169.254",
+        "0xa9fea9fe",
+        "2852039166",
+        "[::ffff:169.254.169.254]",
+        "[64:ff9b::a9fe:a9fe]",
+        "100.100.100.200",
+        "[fd00:ec2::254]",
+        "[fe80::1]",
+    ],
+)
+def test_a_clouds_metadata_is_refused_even_where_private_places_are_allowed(host: str) -> None:
+    with pytest.raises(UnsafeUrl):
+        check_url(f"http://{host}/latest/meta-data/", allow_private=True)
+
+
+def test_a_name_that_leads_to_metadata_is_refused_even_where_private_places_are_allowed() -> None:
+    with pytest.raises(UnsafeUrl):
+        resolve("agent.example", 80, allow_private=True, lookup=answering(["10.0.0.1", "169.254.169.254"]))
 
 
 @pytest.mark.parametrize("allow_private", [False, True])
@@ -270,7 +298,7 @@ def test_all_addresses_of_a_name_are_returned_in_the_resolvers_order() -> None:
 
 
 @pytest.mark.parametrize(
-    "private", ["127.0.0.1", "10.0.0.1", "::1", "::ffff:10.0.0.1", "fe80::1%2", "64:ff9b::a00:1"]
+    "private", ["127.0.0.1", "10.0.0.1", "::1", "::ffff:10.0.0.1", "fc00::1", "64:ff9b::a00:1"]
 )
 def test_one_private_address_among_public_ones_refuses_the_whole_name(private: str) -> None:
     for answers in (["8.8.8.8", private], [private, "8.8.8.8"], [private]):

@@ -58,6 +58,8 @@ class Web:
         """`build` makes the services, given the address that was chosen."""
         self.served: list[Served] = []
         self.callbacks: list[Callback] = []
+        #: What the agent's server answers, one status for each callback in turn; 204 when none is left.
+        self.agent_answers: list[int] = []
         self._server = make_server("127.0.0.1", 0, self._door, threaded=True, request_handler=_Quiet)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         self.services = build(self.url)
@@ -93,7 +95,8 @@ class Web:
         body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
         headers = {key[5:].lower(): value for key, value in environ.items() if key.startswith("HTTP_")}
         self.callbacks.append(Callback(name, headers, body))
-        start_response("204 No Content", [])
+        status = self.agent_answers.pop(0) if self.agent_answers else 204
+        start_response(f"{status} As the test says", [])
         return [b""]
 
 

@@ -62,7 +62,7 @@ def _resolved(handoff: Handoff, key: str) -> _Word:
 def _not_resolved(handoff: Handoff, key: str) -> HumanError:
     known: dict[str, Any] = {"handoff_id": handoff.id, "key": key, "attempts": handoff.attempts}
     word = handoff.settlement
-    by = word.by if word else None
+    by = word.by if word else handoff.closed_by
     if handoff.state == "declined":
         comment = word.comment if word else None
         return Declined(_declined(handoff), by=by, comment=comment, at=word.at if word else None, **known)
@@ -100,8 +100,8 @@ def _cancelled(handoff: Handoff) -> str:
             f"{handoff.id} was cancelled because no agent was waiting for it (if_agent_gone='cancel'). "
             "Ask with if_agent_gone='keep' if it should outlive its agent."
         )
-    who = str(handoff.settlement.by) if handoff.settlement else ""
-    by = who or handoff.close_reason or "someone"
+    actor = handoff.settlement.by if handoff.settlement else handoff.closed_by
+    by = str(actor or handoff.close_reason or "someone")
     return f"{handoff.id} was withdrawn by {by} before anyone decided. Nothing was decided either way."
 
 

@@ -74,6 +74,7 @@ class Handoff:
     #: Seconds from its creation to its deadline, by the server's own clock; None if that cannot be read.
     span_s: float | None
     result: Mapping[str, Any]
+    closed_by: Actor | None
     settlement: Settlement | None
     attempts: tuple[Attempt, ...]
     #: Seconds the server asks for before the next question about an open handoff.
@@ -203,6 +204,7 @@ def _handoff(document: dict[str, Any], pause_s: float | None) -> Handoff | None:
         close_reason=_text(document, "close_reason"),
         span_s=(deadline - created).total_seconds() if created and deadline else None,
         result=result if isinstance(result, dict) else {},
+        closed_by=_actor(document.get("closed_by")),
         settlement=_settlement(settlement) if isinstance(settlement, dict) else None,
         attempts=tuple(_attempt(item) for item in tried),
         retry_after_s=pause_s,
@@ -210,17 +212,23 @@ def _handoff(document: dict[str, Any], pause_s: float | None) -> Handoff | None:
 
 
 def _settlement(raw: dict[str, Any]) -> Settlement | None:
-    by = raw.get("by")
-    kind = _text(by, "kind") if isinstance(by, dict) else None
-    if not isinstance(by, dict) or not kind:
+    by = _actor(raw.get("by"))
+    if by is None:
         return None
     return Settlement(
-        by=Actor(kind, _text(by, "id") or "", _text(by, "name")),
+        by=by,
         channel=_text(raw, "channel") or "",
         proof=_text(raw, "proof") or "",
         at=_time(raw, "at"),
         comment=_text(raw, "comment"),
     )
+
+
+def _actor(raw: Any) -> Actor | None:
+    kind = _text(raw, "kind") if isinstance(raw, dict) else None
+    if not isinstance(raw, dict) or not kind:
+        return None
+    return Actor(kind, _text(raw, "id") or "", _text(raw, "name"))
 
 
 def _attempt(raw: dict[str, Any]) -> Attempt:
