@@ -147,6 +147,6 @@ def test_a_question_is_read_and_answered_by_link_not_by_a_digit(world: World, ag
 
 def test_a_question_can_be_refused_by_key(world: World, agent: Agent) -> None:
     asked = agent.ask("Which address should I ship to?")
-    world.reached(world.ada).press("2").hears("shopper gets the word that there is no answer")
+    world.reached(world.ada).press("2").hears("shopper gets the word that you can't answer")
     with pytest.raises(human.Declined):
         asked.result(10)

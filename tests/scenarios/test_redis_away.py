@@ -87,7 +87,7 @@ def test_a_store_that_stays_away_gets_an_apology_in_the_end(world: World) -> Non
         for _ in range(20):
             world.phone.advance(1)
         call.hears("Still working on it.")
-        call.hears("Sorry, something went wrong here. The link in the text still works.")
+        call.hears("Sorry, something went wrong here. If you got a text, its link still works.")
     world.phone.expect_debugger(11200)
     world.expected.errors = 1
     world.advance(60)

@@ -44,6 +44,7 @@ def main() -> int:
         "web": (chosen.web, str(plan.kept.web_port)),
         "devphone": (SAYS_YES, str(plan.kept.devphone_port)),
         "worker": (chosen.worker,),
+        "callbacks": (WAITS,),
         "clock": (WAITS,),
     }
     programs = tuple(

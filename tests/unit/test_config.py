@@ -112,7 +112,7 @@ NONSENSE = {
         "Ada=+1212555012٣",
         "Ada=sip:ada@example.com",
     ],
-    "HANDOFF_RING_SECONDS": ["4", "601", "25s", "-25", "2.5", "", "٢٥", "1e2", "9" * 400],
+    "HANDOFF_RING_SECONDS": ["0", "601", "25s", "-25", "2.5", "", "٢٥", "1e2", "9" * 400],
     "HANDOFF_ROUNDS": ["0", "11", "x"],
     "HANDOFF_ACK_SECONDS": ["29", "86401"],
     "HANDOFF_KEEP_CLOSED_DAYS": ["0", "3651"],

@@ -30,6 +30,8 @@ def test_a_call_is_asked_for_once_with_four_events_in_fields_of_their_own(peer: 
                 "From": [OURS],
                 "Url": [VOICE_URL],
                 "Method": ["POST"],
+                "FallbackUrl": [VOICE_URL],
+                "FallbackMethod": ["POST"],
                 "StatusCallback": [STATUS_URL],
                 "StatusCallbackEvent": ["initiated", "ringing", "answered", "completed"],
                 "StatusCallbackMethod": ["POST"],

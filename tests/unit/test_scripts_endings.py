@@ -53,7 +53,9 @@ def test_policy_and_silence_never_sound_like_a_person() -> None:
 
 def test_a_failure_on_our_side_is_a_constant_that_can_be_spoken() -> None:
     document = scripts.apology()
-    assert heard(document).startswith("Sorry, something went wrong here. The link in the text still works.")
+    assert heard(document).startswith(
+        "Sorry, something went wrong here. If you got a text, its link still works."
+    )
     assert verbs(document)[-1].tag == "Hangup"
 
 

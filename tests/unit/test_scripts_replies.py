@@ -25,7 +25,7 @@ def test_a_cleared_wall_is_thanked_for() -> None:
     ("kind", "words"),
     [
         (Kind.CLEAR, "that it can't be done"),
-        (Kind.ASK, "that there is no answer"),
+        (Kind.ASK, "that you can't answer"),
         (Kind.APPROVE, "gets a no"),
     ],
 )
