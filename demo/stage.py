@@ -30,7 +30,7 @@ ALONE_LIMIT_S = 45
 SOMEBODY_LIMIT_S = 15 * 60
 #: How long the voice may take for its last words once the agent is through.
 LAST_WORDS_S = 8
-_LOGS = ("web", "worker", "clock", "devphone", "redis")
+_LOGS = ("web", "worker", "callbacks", "clock", "devphone", "redis")
 
 
 class Failed(Exception):

@@ -25,7 +25,7 @@ PAUSES_S = (0.0, 0.5, 1.0, 2.0, 5.0)
 TELL_AFTER = 3
 HOPELESS_AFTER = 3
 #: Who ends together, in this order, and how long each may take. Redis goes last: the others still write.
-ENDING = ((("web", "worker", "clock"), 4.0), (("devphone",), 1.0), (("redis",), 3.0))
+ENDING = ((("web", "worker", "callbacks", "clock"), 4.0), (("devphone",), 1.0), (("redis",), 3.0))
 _IDLE_S = 1.0
 
 
