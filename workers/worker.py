@@ -7,10 +7,12 @@ own limits on time. Run as many worker processes as calls should be placed at on
 from __future__ import annotations
 
 import time
+from types import FrameType
 
 import redis
 import structlog
 from rq import SimpleWorker
+from rq.exceptions import StopRequested
 from rq.serializers import JSONSerializer
 
 from handoff import bootstrap
@@ -22,6 +24,18 @@ log = structlog.get_logger(__name__)
 AGAIN_AFTER_S = 1.0
 
 _services: Services | None = None
+
+
+class Worker(SimpleWorker):
+    """RQ's worker in one process, which remembers that it was told to stop, and looks for a lost Redis every
+    few seconds (RQ: up to a minute)."""
+
+    max_connection_wait_time = 2.0
+    told_to_stop = False
+
+    def request_stop(self, signum: int, frame: FrameType | None) -> None:
+        self.told_to_stop = True
+        super().request_stop(signum, frame)  # type: ignore[no-untyped-call]  # RQ gives it no types
 
 
 def current_services() -> Services:
@@ -37,11 +51,11 @@ def use(services: Services) -> None:
     _services = services
 
 
-def make(services: Services, only: str | None = None) -> SimpleWorker:
+def make(services: Services, only: str | None = None) -> Worker:
     """A worker on this installation's queues, or on one of them: `people` or `callbacks`."""
     use(services)
     queues = dict(zip(("people", "callbacks"), queue_names(services.settings.prefix), strict=True))
-    return SimpleWorker(
+    return Worker(
         [queues[only]] if only else list(queues.values()),
         connection=services.store.connections.for_worker(),
         serializer=JSONSerializer,
@@ -54,10 +68,14 @@ def run(only: str | None = None) -> None:
     write for a while, is waited for."""
     services = bootstrap.from_environment()
     log.info("worker_started")
-    while True:
+    worker = None
+    while worker is None or not worker.told_to_stop:
         try:
-            make(services, only).work(with_scheduler=False, logging_level="WARNING")
+            worker = make(services, only)
+            worker.work(with_scheduler=False, logging_level="WARNING")
+        except StopRequested:  # told to stop between two workers
             return
         except redis.RedisError as error:
+            # RQ also says goodbye to a Redis that is gone, so that this may come after the stop.
             log.warning("worker_lost_redis", why=type(error).__name__)
             time.sleep(AGAIN_AFTER_S)

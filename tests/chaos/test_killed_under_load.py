@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import httpx2
@@ -22,21 +23,50 @@ BLOWS = (50, 130)
 REASON = "Which colour has item"
 
 
+class Heard(ThreadingHTTPServer):
+    """The agents' own server: keeps the paths that the service has POSTed to."""
+
+    def __init__(self) -> None:
+        """Listens at once, on a port that the system chooses."""
+        self.paths: list[str] = []
+        super().__init__(("127.0.0.1", 0), _Hearing)
+        threading.Thread(target=self.serve_forever, args=(0.05,), name="agents", daemon=True).start()
+
+    def close(self) -> None:
+        """Stops listening."""
+        self.shutdown()
+        self.server_close()
+
+
+class _Hearing(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        assert isinstance(self.server, Heard)
+        self.server.paths.append(self.path)
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing."""
+
+
 class Load:
     """Opens questions and settles them, two operators at a time with answers of their own; keeps every 2xx.
 
     A request without an answer is sent again under its own Idempotency-Key until it has one.
     """
 
-    def __init__(self, system: System) -> None:
-        self.system = system
+    def __init__(self, system: System, resume_url: str) -> None:
+        """`resume_url` is told of each end, with the handoff's number appended."""
+        self.system, self.resume_url = system, resume_url
         self.promised: dict[int, str] = {}  # number -> id that a 201 or 200 named
         self.counted: dict[int, list[str]] = {}  # number -> answers that a 2xx said were taken
         self.finished = threading.Semaphore(0)
 
     def one(self, number: int) -> None:
         """One handoff from its opening to its end."""
-        question = {"kind": "ask", "reason": f"{REASON} {number}?"}
+        resume_url = f"{self.resume_url}{number}"
+        question = {"kind": "ask", "reason": f"{REASON} {number}?", "resume_url": resume_url}
         opened = self._until_answered("/v1/handoffs", question, f"open-{number}", self.system.as_agent)
         assert opened.status_code in (200, 201), opened.text
         self.promised[number] = str(opened.json()["id"])
@@ -68,8 +98,12 @@ class Load:
             threading.Event().wait(0.1)
 
 
-def test_redis_killed_under_load_loses_no_opening_and_no_answer_and_doubles_none(system: System) -> None:
-    load = Load(system)
+def test_redis_killed_under_load_loses_no_opening_no_answer_and_no_effect_and_doubles_none(
+    system: System, request: pytest.FixtureRequest
+) -> None:
+    heard = Heard()
+    request.addfinalizer(heard.close)
+    load = Load(system, f"http://127.0.0.1:{heard.server_port}/")
     with ThreadPoolExecutor(THREADS) as pool:
         work = [pool.submit(load.one, number) for number in range(HANDOFFS)]
         for done in range(1, HANDOFFS + 1):
@@ -95,8 +129,9 @@ def test_redis_killed_under_load_loses_no_opening_and_no_answer_and_doubles_none
     for state in ("pending", "escalating", "acknowledged", "declined", "expired", "cancelled"):
         assert _listed(system, {"state": state}) == [], state
 
-    # Ada was rung for some of them, each time once, and the ringing has ended; ends_well() looks closer.
+    # Every agent was told, at least once. Ada was rung for some of it, which ends_well() looks at closer.
     until(lambda: not system.outbox(), PATIENCE_S * 3, "the workers to be through with it")
+    assert set(heard.paths) == {f"/{number}" for number in range(HANDOFFS)}
     for record in system.phone.state()["calls"] + system.phone.state()["messages"]:
         system.phone.expect(record["sid"])
 

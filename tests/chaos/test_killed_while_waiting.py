@@ -41,7 +41,7 @@ def test_everything_killed_at_once_is_as_if_nothing_had_been(system: System) -> 
     page = system.page(system.ada.expect_text("Which size?"))
     system.rests(but=(EffectKind.PLACE_CALL,))
 
-    system.kill_and_await(*ONE_OF_THEM)
+    system.kill_and_await(*ONE_OF_THEM, "callbacks")
 
     assert page.read().press("Send the answer", answer="Large").status == 200
     assert queued.result(WOKEN_S) == "Large"

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.chaos, pytest.mark.timeout(150)]
 def nothing_is_left_of(system: System) -> None:
     """Waits until none of its processes runs and nobody listens on its ports."""
     try:
-        until(lambda: not system.left_running(), WOKEN_S, "all of it to end")
+        until(lambda: not system.left_running(), PATIENCE_S, "all of it to end")
     except AssertionError as late:
         raise AssertionError(f"still there: {system.left_running()}") from late
     assert all(map(ports.is_free, system.ports()))
