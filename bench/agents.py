@@ -16,7 +16,7 @@ from bench.figures import Spread
 
 WAIT_S = 50
 #: How long after the last POST a wake-up may still be on its way before it counts as lost.
-PATIENCE_S = 10.0
+PATIENCE_S = 20.0
 _RESOLVED = (b'"state":"resolved"', b'"state": "resolved"')
 
 
@@ -61,12 +61,15 @@ class Crowd:
         self.too_early = 0
         self.complaint = ""
 
-    async def block(self, *, at_once: int = 64) -> None:
-        """Connects every agent and sends its first request, `at_once` at a time."""
+    async def block(self) -> None:
+        """Connects every agent and sends its first request, evenly over one wait: agents that came all at
+        once would ask again all at once, every time their waits end, which no crowd of agents does."""
         loop = asyncio.get_running_loop()
-        for start in range(0, len(self.agents), at_once):
-            batch = self.agents[start : start + at_once]
-            await asyncio.gather(*(self._connect(loop, agent) for agent in batch))
+        began, connecting = loop.time(), []
+        for number, agent in enumerate(self.agents):
+            await asyncio.sleep(max(0.0, began + number * WAIT_S / len(self.agents) - loop.time()))
+            connecting.append(asyncio.create_task(self._connect(loop, agent)))
+        await asyncio.gather(*connecting)
 
     async def resolve(
         self, count: int, rate: float, seed: int, post_for: Callable[[str], bytes], poster: Poster

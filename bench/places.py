@@ -42,10 +42,6 @@ class Web:
         """PSS of gunicorn's master and workers, in kB: private pages, a fair share of others (proc(5))."""
         return sum(map(_pss_kb, self._pids()))
 
-    def busy_s(self) -> float:
-        """The processor time that they have used so far, in s."""
-        return sum(map(_cpu_s, self._pids()))
-
     def _pids(self) -> list[int]:
         children = Path(f"/proc/{self.master}/task/{self.master}/children").read_text().split()
         return [self.master, *map(int, children)]
@@ -121,9 +117,3 @@ def _pss_kb(pid: int) -> int:
         if line.startswith("Pss:"):
             return int(line.split()[1])
     raise NotReady(f"/proc/{pid}/smaps_rollup tells no Pss")
-
-
-def _cpu_s(pid: int) -> float:
-    """User and system time of all threads, from schedstat (ns), which counts finer than stat's ticks."""
-    threads = Path(f"/proc/{pid}/task").glob("*/schedstat")
-    return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9

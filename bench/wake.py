@@ -1,7 +1,8 @@
 """Wake-up: from the person's POST to the agent's return, with thousands of agents blocked.
 
 N agents block over real HTTP (`GET /v1/handoffs/{id}?wait=50`, a kept connection each) on the shipped
-gunicorn.conf.py with two web workers and a real Redis that fsyncs every write. Handoffs drawn at random are
+gunicorn.conf.py with two web workers and a real Redis that fsyncs every write. They come evenly over one
+wait, and ask again when it is over, so that at any moment some do. Handoffs drawn at random are
 resolved at random moments, at --rate a second on average, through the operator's endpoint or (--by person)
 the form of the person's page. A wake-up is timed from just before the POST is written to the last byte of
 the agent's answer, on one clock, in one client process. The same client does the same to an in-memory
@@ -31,6 +32,8 @@ from handoff.store import Connections, Keyspace, Store
 
 WEB_WORKERS = 2
 POSTERS = 64
+#: How long the web processes are left alone before their memory is taken, in s.
+REST_S = 3.0
 #: The bars: times the floor's, and kB.
 P50_BAR, P99_BAR, MEMORY_BAR_KB = 2.0, 5.0, 24.0
 PERSON = "ada"
@@ -93,7 +96,7 @@ async def _service(given: argparse.Namespace, web: Web) -> Round:
         posts = _forms(web, handoffs)
     else:
         posts = {one: _resolution(one, web.kept.operator_key) for one in handoffs}
-    await asyncio.sleep(2)
+    await asyncio.sleep(REST_S)
     idle_kb = web.memory_kb()
     crowd = Crowd(web.port, handoffs, web.kept.api_key)
     return await _let_go(given, crowd, web.port, posts, web, idle_kb)
@@ -110,7 +113,8 @@ async def _let_go(
     await crowd.block()
     per_waiter = None
     if web is not None:
-        per_waiter = round((await _settled_kb(web) - idle_kb) / given.waiters, 2)
+        await asyncio.sleep(REST_S)
+        per_waiter = round((web.memory_kb() - idle_kb) / given.waiters, 2)
     poster = Poster(port)
     await poster.open(POSTERS)
     found = await crowd.resolve(given.resolve, given.rate, given.seed, posts.__getitem__, poster)
@@ -118,19 +122,6 @@ async def _let_go(
     crowd.close()
     poster.close()
     return found
-
-
-async def _settled_kb(web: Web, *, most_s: int = 60) -> int:
-    """The memory once all requests have been taken in: when the processes have rested for two seconds."""
-    rests, before = 0, web.busy_s()
-    for _ in range(most_s):
-        await asyncio.sleep(1)
-        now = web.busy_s()
-        rests = rests + 1 if now - before < 0.1 else 0
-        before = now
-        if rests == 2:
-            return web.memory_kb()
-    raise places.NotReady("the web processes do not come to rest")
 
 
 async def _open(web: Web, count: int) -> list[str]:

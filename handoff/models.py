@@ -16,9 +16,10 @@ from handoff.states import CLOSED, CallState, CloseReason, Disposition, Kind, St
 
 
 class Record(BaseModel):
-    """The base of everything kept: frozen, and strict about what it holds."""
+    """The base of everything kept: frozen. Fields that only a newer version knows are kept and written back,
+    so that processes of two versions can work on one record while a new one is being rolled out."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="allow")
 
 
 class StoredRecord(Record):

@@ -29,6 +29,8 @@ log = structlog.get_logger(__name__)
 #: How often a create that the provider did not process is tried again, and how long between the tries.
 REFUSED_TRIES = 5
 REFUSED_WAIT_MS = 5 * SECOND
+#: https://www.twilio.com/docs/api/errors/20404
+NO_SUCH_CALL = 20404
 #: A text is worth nothing after the deadline; Twilio takes 1 to 36,000 s
 #: (https://www.twilio.com/docs/messaging/api/message-resource).
 LONGEST_VALID_S = 36_000
@@ -155,6 +157,9 @@ def reconcile_call(services: Services, effect: Effect) -> bool:
         )
     except GatewayError as error:
         log.warning("look_up_failed", code=error.code, why=str(error), tries=effect.tries)
+        if error.code == NO_SUCH_CALL:
+            services.calls.end(call.id, Disposition.UNKNOWN, detail="the provider knows of no such call")
+            return True
         if effect.tries >= REFUSED_TRIES:
             services.calls.end(call.id, Disposition.UNKNOWN, detail="the provider could not be asked")
             return True

@@ -6,9 +6,12 @@ run's time is over. What the words say and how Twilio is asked is voice/'s busin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 
+import redis
 import structlog
 
 from handoff import ids, resume
@@ -20,21 +23,46 @@ from voice import dialling
 
 log = structlog.get_logger(__name__)
 
-#: How long a run may take before another worker may take the effect over; longer than RQ lets a job run.
-RUN_MS = 60 * SECOND
+#: How long after a run's last sign of life another worker may take the effect over, and how often a run that
+#: takes its time gives one. A worker that was killed holds its effect up for no longer.
+RUN_MS = 10 * SECOND
+SIGN_EVERY_S = 3.0
 
 
 def perform_effect(services: Services, effect_id: str) -> None:
     """Runs the effect with this id once, and takes its row away when it is done."""
     structlog.contextvars.clear_contextvars()
-    effect = services.store.begin(effect_id, services.clock(), RUN_MS, ids.random_text(12))
+    run = ids.random_text(12)
+    effect = services.store.begin(effect_id, services.clock(), RUN_MS, run)
     if effect is None:
         return
     structlog.contextvars.bind_contextvars(effect=effect.id)
     if ids.is_id(effect.subject, ids.HANDOFF):
         structlog.contextvars.bind_contextvars(handoff=effect.subject)
-    if _DO[effect.kind](services, effect):
+    with _signs_of_life(services, effect_id, run):
+        done = _DO[effect.kind](services, effect)
+    if done:
         services.store.finish(effect, services.clock())
+
+
+@contextmanager
+def _signs_of_life(services: Services, effect_id: str, run: str) -> Iterator[None]:
+    """While inside, the effect stays this run's. A late sign does no harm: a second run finds what the first
+    has claimed, and never creates a call or a text twice."""
+    over = threading.Event()
+
+    def give() -> None:
+        while not over.wait(SIGN_EVERY_S):
+            with suppress(redis.RedisError):
+                services.store.begin(effect_id, services.clock(), RUN_MS, run)
+
+    giver = threading.Thread(target=give, name="signs-of-life", daemon=True)
+    giver.start()
+    try:
+        yield
+    finally:
+        over.set()
+        giver.join()
 
 
 def _tell_agent(services: Services, effect: Effect) -> bool:

@@ -5,12 +5,15 @@ Each test begins with nothing to be done, and has to end so: ends_well() is aske
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
 import pytest
+
+from handoff.dev import redis_server
 
 from .system import System
 
@@ -22,13 +25,20 @@ class StartSystem(Protocol):
 
 
 @pytest.fixture(scope="session")
-def _proc() -> None:
+def _able() -> None:
+    """Whether whole systems can be started and looked at here. No: a skip on a laptop, a failure on CI."""
     if sys.platform != "linux":
         pytest.skip("looks for processes in /proc")
+    try:
+        redis_server.find_program()
+    except redis_server.NoServer as error:
+        if os.environ.get("CI"):
+            pytest.fail(f"CI is set and there is no Redis: {error}")
+        pytest.skip(f"no Redis: {error}")
 
 
 @pytest.fixture(scope="session")
-def running_system(tmp_path_factory: pytest.TempPathFactory, _proc: None) -> Iterator[System]:
+def running_system(tmp_path_factory: pytest.TempPathFactory, _able: None) -> Iterator[System]:
     """The system that most tests share: two web processes, a phone that is quick."""
     folder = tmp_path_factory.mktemp("chaos") / "data"
     with pytest.MonkeyPatch.context() as patch:
@@ -47,7 +57,7 @@ def system(running_system: System) -> Iterator[System]:
 
 
 @pytest.fixture
-def start_system(tmp_path: Path, _proc: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[StartSystem]:
+def start_system(tmp_path: Path, _able: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[StartSystem]:
     """Starts systems for one test alone; whatever is left of them is stopped after it."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     started: list[System] = []

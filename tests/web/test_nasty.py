@@ -221,7 +221,12 @@ def test_a_host_that_is_not_ours_changes_no_address_that_we_give_out(site: Site)
     assert "evil" not in site.anybody.get(f"/h/{link}", headers=headers).text
 
 
+def test_the_front_door_leads_to_the_docs(site: Site) -> None:
+    answer = site.anybody.get("/")
+    assert (answer.status_code, answer.headers["Location"]) == (302, "/docs")
+
+
 def test_an_unknown_address_is_404_and_says_so(site: Site) -> None:
-    for path in ("/", "/v1", "/v1/", "/v2/handoffs", "/favicon.ico", "/.env", "/admin", "/h", "/h/"):
+    for path in ("/v1", "/v1/", "/v2/handoffs", "/favicon.ico", "/.env", "/admin", "/h", "/h/"):
         answer = site.agent.get(path)
         assert (answer.status_code, answer.get_json()["code"]) == (404, "not_found")

@@ -104,7 +104,7 @@ def test_a_body_in_chunks_is_read_as_a_whole(web: Gunicorn) -> None:
     opened = web.http.post("/v1/handoffs", content=chunks(body, 7))
     assert (opened.status_code, opened.json()["reason"]) == (201, REASON)
     assert web.http.post("/v1/handoffs", content=chunks(b"{" * 500, 7)).status_code == 400
-    assert web.http.post("/v1/handoffs", content=chunks(b"")).status_code == 422
+    assert web.http.post("/v1/handoffs", content=chunks(b"")).status_code == 400
 
 
 def test_a_body_of_over_a_megabyte_is_413_whether_its_length_is_told_or_not(web: Gunicorn) -> None:

@@ -177,7 +177,7 @@ def test_a_question_is_answered_in_words_and_a_wall_without(site: Site) -> None:
         assert fields(answer) == {"answer"}
     assert fields(site.operator.post(f"/v1/handoffs/{asked}/resolution")) == {"answer"}
     answered = site.operator.post(f"/v1/handoffs/{asked}/resolution", {"answer": " 1 Ada Street "})
-    assert answered.get_json()["result"] == {"kind": "ask", "answer": "1 Ada Street", "secret": None}
+    assert answered.get_json()["result"] == {"kind": "ask", "answer": "1 Ada Street"}
     wall = site.agent.opened()
     assert fields(site.operator.post(f"/v1/handoffs/{wall}/resolution", {"answer": "x"})) == {"answer"}
     cleared = site.operator.post(f"/v1/handoffs/{wall}/resolution").get_json()
