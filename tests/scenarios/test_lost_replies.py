@@ -176,6 +176,7 @@ def test_callbacks_are_asked_for_one_by_one(world: World) -> None:
 def test_the_same_voice_request_twice_gets_the_same_words_and_acts_once(world: World) -> None:
     handoff = world.open()
     call = world.reached(world.ada)
+    world.settle()  # the text's receipt may still be on its way
     [create] = world.creates()
     before = world.record(handoff)
     asked = {"CallSid": call.sid, "CallStatus": "in-progress"}
