@@ -111,7 +111,7 @@ class Crowd:
             self._answered(agent, answer)
 
         def lost() -> None:
-            agent.cut_off = True
+            agent.cut_off = agent.woken_at is None  # who has its answer may be let go
 
         agent.connection = Connection(answered, lost)
         connection = agent.connection
