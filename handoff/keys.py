@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from handoff import ids
-from handoff.models import ApiKey
+from handoff.models import ApiKey, Handoff
 from handoff.store import Store, sha256
 
 
@@ -43,12 +43,20 @@ def adopt(store: Store, key: str, agent: str, *, operator: bool, now: int) -> Ap
 
 def recognise(store: Store, key: str, now: int) -> ApiKey | None:
     """The record of a key that is good, or None. Notes once a minute that it is in use."""
-    record = store.api_key_by_hash(sha256(key))
+    return recognise_for(store, key, None, now)[0]
+
+
+def recognise_for(
+    store: Store, key: str, handoff_id: str | None, now: int
+) -> tuple[ApiKey | None, Handoff | None]:
+    """The same, and the handoff that is asked for, whoever it belongs to; None for it when the key is not
+    good."""
+    record, handoff = store.api_key_and_handoff(sha256(key), handoff_id)
     if record is None or record.revoked is not None:
-        return None
+        return None, None
     if record.last_used is None or now - record.last_used > 60_000:
         store.touch_api_key(record, now)
-    return record
+    return record, handoff
 
 
 def revoke(store: Store, key_id: str, now: int) -> ApiKey | None:

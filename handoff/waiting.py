@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from typing import Self
 
 import structlog
 
@@ -27,19 +26,25 @@ log = structlog.get_logger(__name__)
 
 
 class Waiter:
-    """Waits for news of one handoff. `closed_only` waiters sleep through changes that leave it open."""
+    """Waits for news of one handoff. `closed_only` waiters sleep through changes that leave it open.
 
-    def __init__(self, closed_only: bool):
+    A lock that is held until there is news: an eighth of the memory of a threading.Event, and there are
+    thousands. Leave it with `close`, or use it in a `with` block.
+    """
+
+    __slots__ = ("_news", "_silence", "_waiting", "closed_only", "handoff_id")
+
+    def __init__(self, waiting: Waiting, handoff_id: str, closed_only: bool):
+        self.handoff_id = handoff_id
         self.closed_only = closed_only
-        self._event = threading.Event()
+        self._waiting = waiting
+        self._silence = threading.Lock()
+        self._silence.acquire()
         self._news: Handoff | None = None
 
     def wait(self, timeout_s: float) -> bool:
         """True when there may be news, False when the time is over. Clears itself for the next wait."""
-        if not self._event.wait(timeout_s):
-            return False
-        self._event.clear()
-        return True
+        return self._silence.acquire(timeout=timeout_s)
 
     def take_news(self) -> Handoff | None:
         """The handoff as it was read for the newest wake-up, once; None: read the store yourself."""
@@ -47,9 +52,21 @@ class Waiter:
         return news
 
     def wake(self, news: Handoff | None = None) -> None:
-        """Ends the wait. `news`, if any, was read from the store after what it tells had happened."""
+        """Ends the wait. `news`, if any, was read from the store after what it tells had happened. Called
+        with the lock of `Waiting` held, so that nobody else ends the silence between the two steps."""
         self._news = news
-        self._event.set()
+        if self._silence.locked():
+            self._silence.release()
+
+    def close(self) -> None:
+        """Nobody waits here any more. Leaving twice is leaving once."""
+        self._waiting.leave(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class Waiting:
@@ -59,7 +76,7 @@ class Waiting:
         self.store = store
         self.limit = limit
         self.stopping = False
-        self._waiters: dict[str, set[Waiter]] = defaultdict(set)
+        self._waiters: dict[str, tuple[Waiter, ...]] = {}  # mostly one each; a set would be four times larger
         self._count = 0
         self._reader: threading.Thread | None = None
         self._lock = threading.Lock()
@@ -70,22 +87,24 @@ class Waiting:
         """Whether the next waiter has to be turned away with the present state."""
         return self._count >= self.limit
 
-    @contextmanager
-    def register(self, handoff_id: str, *, closed_only: bool) -> Iterator[Waiter]:
-        """Subscribes; read the stored state after entering, never before."""
-        waiter = Waiter(closed_only)
+    def register(self, handoff_id: str, *, closed_only: bool) -> Waiter:
+        """A new waiter, who hears of every change from now on: read the stored state afterwards, never
+        before."""
+        waiter = Waiter(self, handoff_id, closed_only)
         with self._lock:
             self._start()
-            self._waiters[handoff_id].add(waiter)
+            self._waiters[handoff_id] = (*self._waiters.get(handoff_id, ()), waiter)
             self._count += 1
-        try:
-            yield waiter
-        finally:
-            with self._lock:
-                self._count -= 1
-                self._waiters[handoff_id].discard(waiter)
-                if not self._waiters[handoff_id]:
-                    del self._waiters[handoff_id]
+        return waiter
+
+    def leave(self, waiter: Waiter) -> None:
+        """The end of one waiter; see `Waiter.close`."""
+        with self._lock:
+            everybody = self._waiters.pop(waiter.handoff_id, ())
+            others = tuple(one for one in everybody if one is not waiter)
+            self._count -= len(everybody) - len(others)
+            if others:
+                self._waiters[waiter.handoff_id] = others
 
     def stop(self) -> None:
         """The process is shutting down: every waiter answers with the present state, now."""
@@ -122,9 +141,8 @@ class Waiting:
     def _committed(self, handoff: Handoff) -> None:
         """This process itself made the change: its own waiters need no way round through the stream."""
         with self._lock:
-            waiters = tuple(self._waiters.get(handoff.id, ()))
-        for waiter in waiters:
-            if handoff.closed or not waiter.closed_only:
+            waiters = self._concerned(handoff.id, handoff.closed)
+            for waiter in waiters:
                 waiter.wake(handoff)
         if waiters:
             # What follows the commit takes longer than answering: let the agents go first.
@@ -132,22 +150,21 @@ class Waiting:
 
     def _deliver(self, wakes: WakeReader, changes: Sequence[Wake]) -> None:
         """Wakes whom these changes concern, with one reading of the store for all of them."""
-        concerned: dict[str, set[Waiter]] = {}
-        for change in changes:
-            with self._lock:
-                waiters = tuple(self._waiters.get(change.handoff, ()))
-            for waiter in waiters:
-                if change.closed or not waiter.closed_only:
-                    concerned.setdefault(change.handoff, set()).add(waiter)
+        with self._lock:
+            concerned = {one.handoff for one in changes if self._concerned(one.handoff, one.closed)}
         if not concerned:
             return
         news = wakes.handoffs(concerned)
-        for handoff_id, whom in concerned.items():
-            for waiter in whom:
-                waiter.wake(news.get(handoff_id))
+        with self._lock:
+            for change in changes:
+                for waiter in self._concerned(change.handoff, change.closed):
+                    waiter.wake(news.get(change.handoff))
+
+    def _concerned(self, handoff_id: str, closed: bool) -> list[Waiter]:
+        return [one for one in self._waiters.get(handoff_id, ()) if closed or not one.closed_only]
 
     def _wake_all(self) -> None:
         with self._lock:
-            everybody = [waiter for waiters in self._waiters.values() for waiter in waiters]
-        for waiter in everybody:
-            waiter.wake()
+            for waiters in self._waiters.values():
+                for waiter in waiters:
+                    waiter.wake()

@@ -251,9 +251,21 @@ class Store:
 
     def api_key_by_hash(self, key_hash: str) -> ApiKey | None:
         """The record of the key with this SHA-256 (hex). Looking a hash up tells nothing about the key."""
-        # Every request asks this, so it is one round trip; nothing is kept here, since a key may be revoked.
-        doc = self._through(keys=[self.keys.api_key_hashes, self.keys.api_keys], args=[key_hash])
-        return _api_key(doc)
+        return self.api_key_and_handoff(key_hash, None)[0]
+
+    def api_key_and_handoff(
+        self, key_hash: str, handoff_id: str | None
+    ) -> tuple[ApiKey | None, Handoff | None]:
+        """The same, and the handoff that is asked for with it.
+
+        Nearly every request asks this, so it is one round trip; nothing is kept in the process, since a key
+        may be revoked at any time.
+        """
+        keys = [self.keys.api_key_hashes, self.keys.api_keys]
+        if handoff_id is not None:
+            keys.append(self.keys.handoff(handoff_id))
+        key, handoff = self._through(keys=keys, args=[key_hash])
+        return _api_key(key or None), parse(handoff or None)
 
     def api_keys(self) -> list[ApiKey]:
         """All of them, oldest first."""

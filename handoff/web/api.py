@@ -15,7 +15,6 @@ from handoff.messages import (
     EventView,
     HandoffList,
     HandoffView,
-    Message,
     OpenRequest,
     ResolutionRequest,
 )
@@ -24,7 +23,7 @@ from handoff.outcomes import Outcome
 from handoff.states import CloseReason, Kind, State
 from handoff.store import sha256
 from handoff.web import context, problems, waits
-from handoff.web.bodies import read_body
+from handoff.web.bodies import read_body, said
 from handoff.web.openapi import answers, documented
 
 bp = Blueprint("api", __name__, url_prefix="/v1")
@@ -46,7 +45,7 @@ def open_handoff() -> Response:
     wanted = read_body(OpenRequest, may_be_empty=False)
     _check_callbacks(wanted)
     opened = context.services().handoffs.open(wanted, key, _idempotency_key(), fingerprint(wanted))
-    response = _json(HandoffView.of(opened.handoff), 200 if opened.replayed else 201)
+    response = said(HandoffView.of(opened.handoff), 200 if opened.replayed else 201)
     response.headers["Location"] = f"{context.services().settings.public_url}/v1/handoffs/{opened.handoff.id}"
     if opened.replayed:
         response.headers["Idempotent-Replayed"] = "true"
@@ -65,16 +64,10 @@ def show_handoff(handoff_id: str) -> Response:
     A wait also ends, with the present state, when the server shuts down. `Retry-After` asks for that
     pause before the next request: too many are waiting here already.
     """
-    handoff = context.visible(context.caller(), handoff_id)
-    wait_s = waits.asked_for()
-    if not wait_s or handoff.closed:
-        return _json(HandoffView.of(handoff))
-    handoff, turned_away = waits.until_closed(context.services(), handoff, wait_s)
-    response = _json(HandoffView.of(handoff))
-    response.headers["Preference-Applied"] = f"wait={wait_s:g}"
-    if turned_away:
-        response.headers["Retry-After"] = "2"
-    return response
+    if wait_s := waits.asked_for():
+        return waits.long_poll(handoff_id, wait_s)
+    _, handoff = context.caller_and_handoff(handoff_id)
+    return said(HandoffView.of(handoff))
 
 
 @bp.get("/handoffs")
@@ -93,7 +86,7 @@ def list_handoffs() -> Response:
     found, cursor = context.services().store.page(
         agent=own or query.agent, state=query.state, before=query.cursor, limit=query.limit
     )
-    return _json(HandoffList(handoffs=tuple(map(HandoffView.of, found)), next_cursor=cursor))
+    return said(HandoffList(handoffs=tuple(map(HandoffView.of, found)), next_cursor=cursor))
 
 
 @bp.get("/handoffs/<handoff_id>/events")
@@ -104,12 +97,12 @@ def list_events(handoff_id: str) -> Response:
     As a stream, each event's id is its `seq`; `Last-Event-ID` goes on after that one, and a stream that
     has nothing left to say answers 204, so that the browser stops asking.
     """
-    handoff = context.visible(context.caller(), handoff_id)
+    _, handoff = context.caller_and_handoff(handoff_id)
     after = _last_event_id()
     if request.accept_mimetypes.best_match(["application/json", "text/event-stream"]) == "text/event-stream":
         return waits.event_stream(context.services(), handoff, after)
     events = context.services().store.events(handoff_id, after=after)
-    return _json(EventList(events=tuple(map(EventView.of, events))))
+    return said(EventList(events=tuple(map(EventView.of, events))))
 
 
 @bp.post("/handoffs/<handoff_id>/cancellation")
@@ -120,15 +113,14 @@ def list_events(handoff_id: str) -> Response:
 )
 def cancel(handoff_id: str) -> Response:
     """Withdraw it: phones stop ringing. Withdrawing it twice is withdrawing it once."""
-    key = context.caller()
-    context.visible(key, handoff_id)
+    key, handoff = context.caller_and_handoff(handoff_id)
     read_body(EmptyRequest)
     reason = CloseReason.OPERATOR if "operator" in key.scopes else CloseReason.AGENT
     services = context.services()
     outcome = services.handoffs.cancel(handoff_id, context.actor(key), reason, _command(key, "cancel"))
     if not outcome.won and outcome.state is not State.CANCELLED:
         raise problems.refused(outcome)
-    return _json(HandoffView.of(services.handoffs.get(handoff_id)))
+    return said(HandoffView.of(services.handoffs.get(handoff_id)))
 
 
 @bp.post("/handoffs/<handoff_id>/observation")
@@ -139,8 +131,8 @@ def cancel(handoff_id: str) -> Response:
 )
 def observe(handoff_id: str) -> Response:
     """The agent saw that the wall is gone. Only for `clear`; it never counts as a person's word."""
-    key = context.agent()
-    handoff = context.visible(key, handoff_id)
+    key, handoff = context.caller_and_handoff(handoff_id)
+    context.agent()
     read_body(EmptyRequest)
     if handoff.kind is not Kind.CLEAR:
         raise Invalid("Only a handoff of kind `clear` can be observed to be over.")
@@ -176,7 +168,7 @@ def resolve(handoff_id: str) -> Response:
         raise Invalid.field("answer", "This handoff asks for no answer; leave it out.")
     result = AskResult(answer=body.answer) if handoff.kind is Kind.ASK else None
     outcome = context.services().handoffs.resolve(
-        handoff.id, _decision(key, body), _command(key, "resolve"), result=result
+        handoff.id, _decision(key, body), _command(key, "resolve"), result=result, known=handoff
     )
     return _settled(handoff.id, outcome)
 
@@ -192,19 +184,20 @@ def refuse(handoff_id: str) -> Response:
     key, handoff = _as_operator(handoff_id)
     decision = _decision(key, read_body(CommentRequest))
     command = _command(key, "refuse")
-    return _settled(handoff.id, context.services().handoffs.decline(handoff.id, decision, command))
+    outcome = context.services().handoffs.decline(handoff.id, decision, command, known=handoff)
+    return _settled(handoff.id, outcome)
 
 
 def _as_operator(handoff_id: str) -> tuple[ApiKey, Handoff]:
     """404 before 403, so that an agent's key learns nothing of other agents' handoffs."""
-    handoff = context.visible(context.caller(), handoff_id)
+    _, handoff = context.caller_and_handoff(handoff_id)
     return context.operator(), handoff
 
 
 def _settled(handoff_id: str, outcome: Outcome) -> Response:
     if not outcome.won:
         raise problems.refused(outcome)
-    return _json(HandoffView.of(context.services().handoffs.get(handoff_id)))
+    return said(HandoffView.of(outcome.after or context.services().handoffs.get(handoff_id)))
 
 
 def _decision(key: ApiKey, body: CommentRequest) -> Decision:
@@ -247,9 +240,3 @@ def _check_callbacks(wanted: OpenRequest) -> None:
                 check_url(url, allow_private=context.services().settings.allow_private_callbacks)
             except UnsafeUrl as error:
                 raise Invalid.field(field, str(error)) from None
-
-
-def _json(message: Message, status: int = 200) -> Response:
-    response = Response(message.model_dump_json(), status=status, content_type="application/json")
-    response.headers["Cache-Control"] = "no-store"
-    return response

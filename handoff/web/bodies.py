@@ -1,4 +1,5 @@
-"""JSON bodies: strict about what they are (400) and about what they say (422 naming the field)."""
+"""JSON bodies: what comes in, strict about what it is (400) and what it says (422 naming the field), and what
+goes out."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import json
 import math
 from typing import Any, TypeVar
 
-from flask import abort, request
+from flask import Response, abort, request
 from pydantic import BaseModel, ValidationError
 
 from handoff.errors import BadRequest, FieldError, Invalid
@@ -26,6 +27,13 @@ def read_body(model: type[Model], *, may_be_empty: bool = True) -> Model:
         return model.model_validate_json(raw)
     except ValidationError as error:
         raise invalid(error) from None
+
+
+def said(message: BaseModel, status: int = 200) -> Response:
+    """The response that says this; never cached."""
+    response = Response(message.model_dump_json(), status=status, content_type="application/json")
+    response.headers["Cache-Control"] = "no-store"
+    return response
 
 
 def whole_body() -> bytes:

@@ -23,14 +23,30 @@ def caller() -> ApiKey:
     """The API key of this request, looked up once. Raises Unauthorized without telling why it is not good."""
     if known := g.get("caller"):
         return cast(ApiKey, known)
+    return _look_up(None)[0]
+
+
+def caller_and_handoff(handoff_id: str) -> tuple[ApiKey, Handoff]:
+    """The API key, and the handoff if this key may see it, as they are now: one look into the store for both.
+
+    Raises Unauthorized as `caller`, and NotFound, which does not tell whether the handoff exists.
+    """
+    key, handoff = _look_up(handoff_id if is_id(handoff_id, HANDOFF) else None)
+    if handoff is None or ("operator" not in key.scopes and handoff.agent != key.agent):
+        raise NotFound("There is no such handoff, or it belongs to another agent.")
+    return key, handoff
+
+
+def _look_up(handoff_id: str | None) -> tuple[ApiKey, Handoff | None]:
     scheme, _, key = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not key.strip():
         raise Unauthorized("Send your API key as `Authorization: Bearer <key>`.")
-    record = keys.recognise(services().store, key.strip(), services().clock())
+    at = services()
+    record, handoff = keys.recognise_for(at.store, key.strip(), handoff_id, at.clock())
     if record is None:
         raise Unauthorized("This API key is not known, or it was revoked.")
     g.caller = record
-    return record
+    return record, handoff
 
 
 def agent() -> ApiKey:
@@ -47,14 +63,6 @@ def operator() -> ApiKey:
     if "operator" not in key.scopes:
         raise Forbidden("Only an operator key may do this; the requester can't answer its own request.")
     return key
-
-
-def visible(key: ApiKey, handoff_id: str) -> Handoff:
-    """The handoff, if this key may see it. Raises NotFound, which does not tell whether it exists."""
-    handoff = services().store.read(handoff_id) if is_id(handoff_id, HANDOFF) else None
-    if handoff is None or ("operator" not in key.scopes and handoff.agent != key.agent):
-        raise NotFound("There is no such handoff, or it belongs to another agent.")
-    return handoff
 
 
 def actor(key: ApiKey) -> Actor:

@@ -118,9 +118,9 @@ def _decide(handoff: Handoff, contact: str, asked: Trigger, nonce: str) -> Outco
     if asked is Trigger.ACKNOWLEDGE:
         return do.acknowledge(handoff.id, decision, command)
     if asked is Trigger.DECLINE:
-        return do.decline(handoff.id, decision, command)
+        return do.decline(handoff.id, decision, command, known=handoff)
     result = AskResult(answer=answer) if handoff.kind is Kind.ASK else None
-    return do.resolve(handoff.id, decision, command, result=result)
+    return do.resolve(handoff.id, decision, command, result=result, known=handoff)
 
 
 def _behind(given: str) -> tuple[str | None, Handoff | None, str]:

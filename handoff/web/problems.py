@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import redis
 import structlog
-from flask import Flask, Response, request
+from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
 from handoff.errors import BadRequest, Expired, HandoffError, NotFound, Settled, TooLarge, Unavailable
@@ -22,10 +22,23 @@ log = structlog.get_logger(__name__)
 
 def install(app: Flask) -> None:
     """Makes every error that leaves the application a problem document."""
-    app.register_error_handler(HandoffError, problem)
-    app.register_error_handler(redis.RedisError, _store_away)
     app.register_error_handler(HTTPException, _http)
-    app.register_error_handler(Exception, _unforeseen)
+    app.register_error_handler(Exception, answer_to)
+
+
+def answer_to(error: Exception) -> Response:
+    """The response for any error but Flask's own; needs no request."""
+    if isinstance(error, HandoffError):
+        return problem(error)
+    if isinstance(error, redis.RedisError):
+        log.error("store_away", why=type(error).__name__)
+        return problem(
+            Unavailable(
+                "The store can't be reached right now. Please send the request again.", retry_after_s=1
+            )
+        )
+    log.error("unforeseen", exc_info=error)
+    return problem(HandoffError("Something went wrong on our side. It is in the log."))
 
 
 def problem(error: HandoffError) -> Response:
@@ -74,13 +87,6 @@ def refused(outcome: Outcome) -> Settled:
     return error
 
 
-def _store_away(error: redis.RedisError) -> Response:
-    log.error("store_away", why=type(error).__name__, path=request.path)
-    return problem(
-        Unavailable("The store can't be reached right now. Please send the request again.", retry_after_s=1)
-    )
-
-
 def _http(error: HTTPException) -> Response:
     if error.code == 404:
         return problem(NotFound("There is nothing at this address."))
@@ -94,9 +100,3 @@ def _http(error: HTTPException) -> Response:
     if error.code == 405 and getattr(error, "valid_methods", None):
         response.headers["Allow"] = ", ".join(sorted(error.valid_methods))  # type: ignore[attr-defined]  # MethodNotAllowed only
     return response
-
-
-def _unforeseen(error: Exception) -> Response:
-    log.error("unforeseen", path=request.path, exc_info=error)
-    ours = HandoffError("Something went wrong on our side. It is in the log.")
-    return problem(ours)

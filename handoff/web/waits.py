@@ -6,7 +6,8 @@ Neither holds a thread or a connection to Redis while it waits (waiting.py).
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from flask import Response, request
 from pydantic import Field, ValidationError
@@ -15,11 +16,16 @@ from werkzeug.datastructures import MultiDict
 from handoff.bootstrap import Services
 from handoff.effects import EffectKind, timer_id
 from handoff.errors import Invalid, Unavailable
-from handoff.messages import EventView, Message
+from handoff.messages import EventView, HandoffView, Message
 from handoff.models import Handoff
 from handoff.moments import SECOND
 from handoff.states import State
-from handoff.web.bodies import invalid
+from handoff.waiting import Waiter
+from handoff.web import context, problems
+from handoff.web.bodies import invalid, said
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 #: Under every common proxy's limit (nginx cuts at 60 s), whatever is asked for.
 LONGEST_WAIT_S = 50.0
@@ -80,27 +86,93 @@ def read_list_query(args: MultiDict[str, str]) -> ListQuery:
         raise invalid(error) from None
 
 
-def until_closed(services: Services, handoff: Handoff, wait_s: float) -> tuple[Handoff, bool]:
-    """The handoff when it closes, or as it is when the wait is over; True when there was no room to wait.
+def long_poll(handoff_id: str, wait_s: float) -> Response:
+    """The handoff when it closes, or as it is when the wait is over. Raises what `caller_and_handoff` does.
 
-    Raises NotFound when it was deleted meanwhile.
+    Registered before the first look at the store: whatever happens after that look wakes this waiter.
     """
-    _agent_is_here(services, handoff, wait_s)
+    services = context.services()
     if services.waiting.full:
-        return handoff, True
-    ends = time.monotonic() + wait_s
-    handoff_id = handoff.id
-    # A parsed record is 7 kB; while it waits, a request holds none.
-    del handoff
-    with services.waiting.register(handoff_id, closed_only=True) as waiter:
-        # Asked after subscribing: whatever happens from here on also wakes this waiter.
-        while not (services.waiting.stopping or services.store.is_closed(handoff_id)):
-            left = ends - time.monotonic()
-            if left <= 0 or not waiter.wait(left):
+        _, handoff = context.caller_and_handoff(handoff_id)
+        response = said(HandoffView.of(handoff))
+        response.headers["Retry-After"] = "2"
+        return response
+    waiter = services.waiting.register(handoff_id, closed_only=True)
+    try:
+        _, handoff = context.caller_and_handoff(handoff_id)
+        if handoff.closed:
+            waiter.close()
+            return said(HandoffView.of(handoff))
+        _agent_is_here(services, handoff, wait_s)
+    except BaseException:
+        waiter.close()
+        raise
+    return LongPoll(services, waiter, wait_s)
+
+
+class LongPoll(Response):
+    """An answer that is made when its wait is over, after Flask has let go of the request.
+
+    Thousands of agents wait, so that what one of them holds is what the service weighs: contexts, request
+    and a deep stack were 20 kB of 35 (bench/wake.py). The WSGI server asks this for its body; only then the
+    wait begins, and what is sent is decided when it ends (PEP 3333 allows that until the first byte).
+    """
+
+    def __init__(self, services: Services, waiter: Waiter, wait_s: float):
+        super().__init__()
+        self._services = services
+        self._waiter = waiter
+        self._wait_s = wait_s
+        self._ends = time.monotonic() + wait_s
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        def wait_and_answer() -> Iterable[bytes]:
+            environ.pop("werkzeug.request", None)
+            return self._answer()(environ, start_response)
+
+        return _Later(wait_and_answer, self._waiter.close)
+
+    def _answer(self) -> Response:
+        try:
+            answer = said(HandoffView.of(self._handoff()))
+            answer.headers["Preference-Applied"] = f"wait={self._wait_s:g}"
+        except Exception as error:  # it is outside of Flask, whose handlers would have taken it
+            answer = problems.answer_to(error)
+        for name, value in self.headers:  # what every answer of this application carries
+            answer.headers.setdefault(name, value)
+        return answer
+
+    def _handoff(self) -> Handoff:
+        waiting = self._services.waiting
+        while not waiting.stopping:
+            left = self._ends - time.monotonic()
+            if left <= 0 or not self._waiter.wait(left):
                 break
-            if news := waiter.take_news():
-                return news, False
-    return services.handoffs.get(handoff_id), False
+            handoff = self._waiter.take_news() or self._services.handoffs.get(self._waiter.handoff_id)
+            if handoff.closed:
+                return handoff
+        return self._services.handoffs.get(self._waiter.handoff_id)
+
+
+class _Later:
+    """A WSGI body that is made when it is asked for. `close` is called by the server in any case, also when
+    the agent has gone."""
+
+    def __init__(self, make: Callable[[], Iterable[bytes]], done: Callable[[], None]):
+        self._make: Callable[[], Iterable[bytes]] | None = make
+        self._done = done
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        make, self._make = self._make, None
+        if make is None:
+            raise StopIteration
+        return b"".join(make())
+
+    def close(self) -> None:
+        self._done()
 
 
 def _agent_is_here(services: Services, handoff: Handoff, for_s: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -222,9 +223,18 @@ def test_an_agent_that_waits_is_not_taken_for_gone(site: Site, http: httpx2.Clie
 
 
 def test_a_handoff_that_closes_between_the_look_and_the_wait_is_not_missed(site: Site) -> None:
-    """`until_closed` is handed a state from before the close: it must look again after it subscribed."""
+    """The agent was registered, its handoff was looked at and found open, then it closed, then it waits."""
     handoff = site.agent.opened()
-    before = site.record(handoff)
-    site.operator.post(f"/v1/handoffs/{handoff}/refusal")
-    found, turned_away = waits.until_closed(site.services, before, 40)
-    assert (found.state, turned_away) == ("declined", False)
+    with site.services.waiting.register(handoff, closed_only=True) as waiter:
+        site.operator.post(f"/v1/handoffs/{handoff}/refusal")
+        answer = waits.LongPoll(site.services, waiter, 40)({"REQUEST_METHOD": "GET"}, lambda *_: print)
+        assert json.loads(b"".join(answer))["state"] == "declined"
+
+
+def test_an_agent_that_hangs_up_before_its_wait_began_leaves_its_place(site: Site) -> None:
+    handoff = site.agent.opened()
+    waiter = site.services.waiting.register(handoff, closed_only=True)
+    answer = waits.LongPoll(site.services, waiter, 40)({"REQUEST_METHOD": "GET"}, lambda *_: print)
+    answer.close()
+    site.services.waiting.limit = 1
+    assert not site.services.waiting.full
