@@ -8,17 +8,19 @@ from urllib.parse import urlsplit
 
 import structlog
 from flask import Flask, Response, request
+from werkzeug.middleware.proxy_fix import ProxyFix
 
 from handoff import bootstrap
 from handoff.bootstrap import Services
-from handoff.web import api, health, openapi, person, problems
+from handoff.web import api, health, openapi, person, problems, shown
 from voice import webhooks
 
 MAX_BODY_BYTES = 1_048_576
 
 #: For everything that is not asked otherwise: nothing is loaded from elsewhere, nothing frames us.
 CSP = (
-    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; "
+    "frame-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
 
@@ -41,9 +43,13 @@ def create_app(services: Services | None = None) -> Flask:
     for module in (api, openapi, person, health, webhooks):
         app.register_blueprint(module.bp)
     openapi.register(app)
+    shown.register(app)
     problems.install(app)
     app.before_request(_fresh_log_context)
     app.after_request(_guard)
+    if services.settings.proxies:
+        # Who asks, as the last of our own proxies says; everything else about a request is the public URL's.
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=services.settings.proxies, x_proto=0)  # type: ignore[method-assign]  # Flask's documented way
     if prefix:
         app.wsgi_app = _Prefixed(app.wsgi_app, prefix)  # type: ignore[method-assign]  # Flask's documented way
     return app

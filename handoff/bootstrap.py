@@ -88,4 +88,5 @@ def _rules(settings: Settings) -> Rules:
         policy=people.policy_of(settings.contacts, settings.ring_s, settings.rounds),
         ack_ms=settings.ack_s * SECOND,
         keep_closed_ms=settings.keep_closed_days * DAY,
+        public_url=settings.public_url,
     )

@@ -43,6 +43,7 @@ class Rules(Record):
     ack_ms: int = 300 * SECOND
     keep_closed_ms: int = 30 * DAY
     agent_gone_ms: int = 90 * SECOND
+    public_url: str = ""  # where this service answers, for the addresses that it gives out
 
 
 @dataclass(frozen=True)

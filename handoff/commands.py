@@ -107,6 +107,25 @@ class Handoffs:
             lambda handoff, now: lifecycle.acknowledge(handoff, decision, self.rules(), now, attempt=attempt),
         )
 
+    def extend(
+        self, handoff_id: str, decision: Decision, command: str, *, known: Handoff | None = None
+    ) -> Outcome:
+        """A person needs more time."""
+        return self.decide(
+            handoff_id,
+            command,
+            lambda handoff, now: lifecycle.extend(handoff, decision, self.rules(), now),
+            known,
+        )
+
+    def ring_again(self, handoff_id: str, decision: Decision, command: str) -> Outcome:
+        """An operator wants people rung again."""
+        return self.decide(
+            handoff_id,
+            command,
+            lambda handoff, now: lifecycle.ring_again(handoff, decision, self.rules(), now),
+        )
+
     def pass_on(self, handoff_id: str, decision: Decision, command: str, attempt: str) -> Outcome:
         """A person hands it to the next one."""
         return self.decide(

@@ -9,12 +9,12 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 from urllib.parse import urlsplit
 
 from handoff.ids import AGENT_NAME
-from handoff.people import BadNumber, parse_people, parse_phone
+from handoff.people import BadNumber, parse_people, parse_phone, with_pins
 from handoff.policy import Contact
 
 AT_LEAST_SECRET = 32
@@ -65,6 +65,8 @@ class Settings:
     allow_private_callbacks: bool
     log_format: str
     waiters_per_worker: int
+    proxies: int  # how many of our own stand in front and say who asks (X-Forwarded-For)
+    open_console: bool
     dev: bool
 
     def __repr__(self) -> str:
@@ -98,7 +100,14 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
         allow_private_callbacks=read.flag("HANDOFF_ALLOW_PRIVATE_CALLBACKS"),
         log_format=read.one("HANDOFF_LOG_FORMAT", _log_format, default="json"),
         waiters_per_worker=read.number("HANDOFF_WAITERS_PER_WORKER", 9_000, 1, 100_000),
+        proxies=read.number("HANDOFF_PROXIES", 0, 0, 5),
+        open_console=read.flag("HANDOFF_OPEN_CONSOLE"),
     )
+    if settings.open_console and not dev:
+        read.problems.append("HANDOFF_OPEN_CONSOLE: only `handoff dev` may let everybody in")
+    if settings.contacts and (pins := environ.get("HANDOFF_PINS", "").strip()):
+        with_pin = read.one("HANDOFF_PINS", lambda text: with_pins(settings.contacts, text), default=pins)
+        settings = replace(settings, contacts=with_pin)
     for name in settings.twilio_place if settings.twilio_api_url else ():
         # Twilio's library rewrites every host by them, also one that is not Twilio's.
         read.problems.append(f"{name}: can't be used together with TWILIO_API_URL")

@@ -37,27 +37,36 @@ from handoff.models import (
     Proof,
     Result,
 )
-from handoff.moments import SECOND, rfc3339
+from handoff.moments import DAY, MINUTE, SECOND, rfc3339
 from handoff.outcomes import lost, won
 from handoff.policy import first_position, next_name, next_position
 from handoff.states import CloseReason, Disposition, Kind, State, Trigger, target
 
 MAX_ANSWER = 10_000  # characters of a free-text answer
+#: By how much a person's "I need more time" puts the deadline off.
+EXTENSION_MS = 10 * MINUTE
+#: How far beyond its time-out people may put a handoff's deadline off when the agent did not say, in s.
+MORE_TIME_S = 1_800
+LONGEST_S = 90 * DAY / SECOND
 MAX_LATE_ANSWERS = 20  # late answers put on the record per handoff: a link must not be able to fill Redis
 
 
 def open_handoff(request: OpenRequest, *, agent: str, api_key: str, rules: Rules, now: int) -> Change:
     """A new handoff, its deadline, and the first step of its policy (none with `notify: "none"`)."""
     deadline = now + round(request.timeout_s * SECOND)
+    id_ = ids.new_id(ids.HANDOFF)
+    asked = request.recorded()
+    asked["max_timeout_s"] = request.max_timeout_s or min(request.timeout_s + MORE_TIME_S, LONGEST_S)
     handoff = Handoff(
-        id=ids.new_id(ids.HANDOFF),
+        id=id_,
         state=State.PENDING,
         agent=agent,
         api_key=api_key,
         policy=rules.policy.name,
         created_at=now,
         deadline=deadline,
-        **request.recorded(),
+        page_url=f"{rules.public_url}/p/{id_}" if request.notify == "none" else None,
+        **asked,
     )
     draft = Draft(handoff, now)
     draft.note(
@@ -88,12 +97,42 @@ def acknowledge(
         # Said again at once: they have it, and nothing worth keeping has changed.
         return Decided(won(Trigger.ACKNOWLEDGE, handoff))
     draft = Draft(handoff, now)
-    draft.move(Trigger.ACKNOWLEDGE, acknowledged=decision, acknowledged_until=until)
-    mark(draft, attempt, Disposition.ACKNOWLEDGED)
-    draft.note(EventType.ACKNOWLEDGED, decision.by, decision.proof, until=rfc3339(until), attempt=attempt)
-    draft.effects.append(effects.timer(EffectKind.LAPSE, handoff.id, until, revision=until))
-    hang_up_others(draft, attempt)
+    _pause(draft, decision, until, attempt)
     return _won(Trigger.ACKNOWLEDGE, draft)
+
+
+def extend(handoff: Handoff, decision: Decision, rules: Rules, now: int) -> Decided:
+    """A person needs more time: the deadline is put off by `EXTENSION_MS`, as far as the agent allows.
+
+    Who says so has it, unless somebody else does: escalation pauses for as long. Lost when the deadline is
+    where it can at most be.
+    """
+    if over := _over(handoff, Trigger.EXTEND, decision, rules, now):
+        return over
+    deadline = min(handoff.deadline + EXTENSION_MS, handoff.latest_deadline)
+    if deadline <= handoff.deadline:
+        return Decided(lost(Trigger.EXTEND, handoff))
+    draft = Draft(handoff, now)
+    draft.move(Trigger.EXTEND, deadline=deadline)
+    draft.note(EventType.EXTENDED, decision.by, decision.proof, deadline=rfc3339(deadline))
+    draft.effects.append(effects.timer(EffectKind.DEADLINE, handoff.id, deadline))
+    if handoff.acknowledged is None or _same(handoff.acknowledged.by, decision.by):
+        _pause(draft, decision, min(now + max(rules.ack_ms, EXTENSION_MS), deadline))
+    return _won(Trigger.EXTEND, draft)
+
+
+def ring_again(handoff: Handoff, decision: Decision, rules: Rules, now: int) -> Decided:
+    """An operator wants people rung again, from the first step on. Lost while a phone may still ring, and
+    while a person has it."""
+    if over := _over(handoff, Trigger.RING_AGAIN, decision, rules, now):
+        return over
+    if target(handoff.state, Trigger.RING_AGAIN) is None or open_calls(handoff):
+        return Decided(lost(Trigger.RING_AGAIN, handoff))
+    draft = Draft(handoff, now)
+    draft.move(Trigger.RING_AGAIN)
+    draft.note(EventType.RUNG_AGAIN, decision.by, decision.proof)
+    start_step(draft, rules, first_position(rules.policy))
+    return _won(Trigger.RING_AGAIN, draft)
 
 
 def pass_on(handoff: Handoff, decision: Decision, rules: Rules, now: int, *, attempt: str) -> Decided:
@@ -194,6 +233,15 @@ def lapse(handoff: Handoff, meant_for: int | None, rules: Rules, now: int) -> De
     # rung again. It takes a person's key to get here, so this cannot go on by itself.
     start_step(draft, rules, following or first_position(rules.policy))
     return _won(Trigger.LAPSE, draft)
+
+
+def _pause(draft: Draft, decision: Decision, until: int, attempt: str | None = None) -> None:
+    """A person has it until then: nobody else is rung meanwhile."""
+    draft.move(Trigger.ACKNOWLEDGE, acknowledged=decision, acknowledged_until=until)
+    mark(draft, attempt, Disposition.ACKNOWLEDGED)
+    draft.note(EventType.ACKNOWLEDGED, decision.by, decision.proof, until=rfc3339(until), attempt=attempt)
+    draft.effects.append(effects.timer(EffectKind.LAPSE, draft.handoff.id, until, revision=until))
+    hang_up_others(draft, attempt)
 
 
 def _over(handoff: Handoff, asked: Trigger, decision: Decision, rules: Rules, now: int) -> Decided | None:

@@ -11,7 +11,17 @@ import unicodedata
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from handoff.models import Actor, AskResult, Attempt, Channel, ClearResult, Decision, Event, Handoff, Proof
 from handoff.moments import Timestamp
@@ -109,6 +119,19 @@ class OpenRequest(Message):
         allow_inf_nan=False,
         description="How long people have, in seconds: 1 s to 90 days.",
     )
+    max_timeout_s: Annotated[float, BeforeValidator(_no_bool)] | None = Field(
+        None,
+        ge=1,
+        le=90 * DAY_S,
+        allow_inf_nan=False,
+        description="How far people may put the deadline off, in seconds from the opening: 10 minutes each "
+        "time they ask. Left out, it is `timeout_s` and 30 minutes; the same as `timeout_s` allows none.",
+    )
+    notify: Literal["policy", "none"] = Field(
+        "policy",
+        description="`none` rings and texts nobody. The answer then has a `page_url`, which asks whoever "
+        "opens it for an operator's sign-in or a contact's PIN: holding it proves nothing.",
+    )
     label: Annotated[str, AfterValidator(_plain_line)] | None = Field(
         None, max_length=200, description="Shown beside the agent's name; the name comes from the API key."
     )
@@ -132,6 +155,13 @@ class OpenRequest(Message):
             data = {**data, "reason": data["question"]}
             del data["question"]
         return data
+
+    @field_validator("max_timeout_s")
+    @classmethod
+    def _no_less_than_the_timeout(cls, value: float | None, info: ValidationInfo) -> float | None:
+        if value is not None and value < info.data.get("timeout_s", 0):
+            raise ValueError("must be `timeout_s` or more")
+        return value
 
     def recorded(self) -> dict[str, Any]:
         """The fields as the record keeps them."""
@@ -219,6 +249,9 @@ class HandoffView(Message):
     resume_url: str | None
     outcome_url: str | None
     timeout_s: float
+    max_timeout_s: float
+    notify: str
+    page_url: str | None
     if_agent_gone: str
     on_exhausted: str
     created_at: Timestamp
@@ -239,6 +272,7 @@ class HandoffView(Message):
             "acknowledged": DecisionView.of(handoff.acknowledged),
             "closed_by": ActorView.of(handoff.closed_by),
             "settlement": DecisionView.of(handoff.settlement),
+            "max_timeout_s": handoff.max_timeout_s or handoff.timeout_s,
             "attempts": tuple(AttemptView.of(attempt) for attempt in handoff.attempts),
         }
         return cls.model_construct(**fields)

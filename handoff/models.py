@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from handoff.moments import SECOND
 from handoff.states import CLOSED, CallState, CloseReason, Disposition, Kind, State
 
 
@@ -165,9 +166,11 @@ class Handoff(Record):
     outcome_url: str | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
     timeout_s: float
+    max_timeout_s: float | None = None  # how far people may put the deadline off, from the opening on
     if_agent_gone: Literal["keep", "cancel"] = "keep"
     on_exhausted: Literal["wait", "fail"] = "wait"
     notify: Literal["policy", "none"] = "policy"
+    page_url: str | None = None  # with `notify: "none"`: where people say who they are
     policy: str
     position: Position | None = None
     exhausted: bool = False
@@ -185,6 +188,11 @@ class Handoff(Record):
     @property
     def closed(self) -> bool:
         return self.state in CLOSED
+
+    @property
+    def latest_deadline(self) -> int:
+        """How far the deadline can be put off, ms."""
+        return max(self.deadline, self.created_at + round((self.max_timeout_s or self.timeout_s) * SECOND))
 
     def attempt(self, attempt_id: str) -> Attempt | None:
         """The attempt with this id, if the handoff has it."""
@@ -205,6 +213,8 @@ class EventType(StrEnum):
     TEXT_SENT = "text_sent"
     TEXT_MOVED = "text_moved"
     ACKNOWLEDGED = "acknowledged"
+    EXTENDED = "extended"
+    RUNG_AGAIN = "rung_again"
     LAPSED = "lapsed"
     RESOLVED = "resolved"
     DECLINED = "declined"

@@ -42,6 +42,25 @@ def parse_people(text: str) -> tuple[Contact, ...]:
     return tuple(people)
 
 
+def with_pins(people: tuple[Contact, ...], text: str) -> tuple[Contact, ...]:
+    """The same people with the PINs of `ada=482913, ben=719204`, by contact id; those not named have none.
+
+    Raises ValueError naming the entry that is wrong, never the PIN.
+    """
+    pins: dict[str, str] = {}
+    for number, part in enumerate(filter(None, (part.strip() for part in text.split(","))), 1):
+        who, _, pin = (word.strip() for word in part.partition("="))
+        if who not in {person.id for person in people}:
+            known = ", ".join(person.id for person in people)
+            raise ValueError(f"entry {number} names nobody in HANDOFF_TO_NUMBER (it has: {known})")
+        if who in pins:
+            raise ValueError(f"entry {number} gives {who} a second PIN")
+        if not re.fullmatch(r"[0-9]{6,12}", pin):
+            raise ValueError(f"entry {number} needs a PIN of 6 to 12 digits")
+        pins[who] = pin
+    return tuple(person.model_copy(update={"pin": pins.get(person.id)}) for person in people)
+
+
 def parse_phone(text: str) -> str:
     """E.164 from what an operator wrote: spaces, dashes and brackets are fine, the plus is needed."""
     cleaned = re.sub(r"[\s().\u2010-\u2015-]", "", text)

@@ -5,15 +5,19 @@ Where contacts and policies come from (today the environment) is people.py's bus
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from handoff.models import Position, Record
 
 
 class Contact(Record):
-    """A person with a number. `number` is E.164; `id` is what the timeline and the agent see."""
+    """A person with a number. `number` is E.164; `id` is what the timeline and the agent see. `pin` proves
+    who they are where no phone of theirs rang; it is no part of what is kept or shown."""
 
     id: str
     name: str
     number: str
+    pin: str | None = Field(default=None, repr=False, exclude=True)
 
 
 class Step(Record):

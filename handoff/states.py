@@ -37,6 +37,8 @@ class Trigger(StrEnum):
     START_STEP = "start_step"  #: the next step of the escalation policy begins
     ACKNOWLEDGE = "acknowledge"  #: a person says "I'm on it"
     LAPSE = "lapse"  #: the pause of an acknowledgement ran out
+    EXTEND = "extend"  #: a person needs more time: the deadline is put off
+    RING_AGAIN = "ring_again"  #: an operator begins the escalation policy anew
     #: a person hands it to the next one
     PASS_ON = "pass_on"  # noqa: S105 - no password, whatever its name looks like
     RESOLVE = "resolve"
@@ -55,17 +57,22 @@ _CLOSING = {
 TRANSITIONS: dict[State, dict[Trigger, State]] = {
     State.PENDING: {
         Trigger.START_STEP: State.ESCALATING,
+        Trigger.RING_AGAIN: State.ESCALATING,
         Trigger.ACKNOWLEDGE: State.ACKNOWLEDGED,
+        Trigger.EXTEND: State.PENDING,
         **_CLOSING,
     },
     State.ESCALATING: {
         Trigger.START_STEP: State.ESCALATING,
+        Trigger.RING_AGAIN: State.ESCALATING,
+        Trigger.EXTEND: State.ESCALATING,
         Trigger.PASS_ON: State.ESCALATING,
         Trigger.ACKNOWLEDGE: State.ACKNOWLEDGED,
         **_CLOSING,
     },
     State.ACKNOWLEDGED: {
         Trigger.ACKNOWLEDGE: State.ACKNOWLEDGED,  # its owner asks for more time
+        Trigger.EXTEND: State.ACKNOWLEDGED,
         Trigger.LAPSE: State.ESCALATING,
         Trigger.PASS_ON: State.ESCALATING,
         **_CLOSING,

@@ -134,7 +134,8 @@ class LongPoll(Response):
 
     def _answer(self) -> Response:
         try:
-            answer = said(HandoffView.of(self._handoff()))
+            with self._waiter:  # its place is free before the answer is on its way
+                answer = said(HandoffView.of(self._handoff()))
             answer.headers["Preference-Applied"] = f"wait={self._wait_s:g}"
         except Exception as error:  # it is outside of Flask, whose handlers would have taken it
             answer = problems.answer_to(error)

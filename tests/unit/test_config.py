@@ -123,6 +123,19 @@ NONSENSE = {
     "TWILIO_API_URL": ["127.0.0.1:8020", "http://127.0.0.1:8020", "ftp://x", "https://"],
     "HANDOFF_ALLOW_PRIVATE_CALLBACKS": ["maybe", "2", "on!"],
     "HANDOFF_DEV": ["dev"],
+    "HANDOFF_PROXIES": ["-1", "6", "yes"],
+    "HANDOFF_OPEN_CONSOLE": ["1", "open"],
+    "HANDOFF_PINS": [
+        "ada",
+        "ada=",
+        "ada=12345",
+        "ada=1234567890123",
+        "ada=48291٣",
+        "cy=482913",
+        "=482913",
+        "Ada=482913",
+        "ada=482913,ada=482914",
+    ],
     "HANDOFF_LOG_FORMAT": ["xml", "JSON"],
 }
 
@@ -213,3 +226,14 @@ def test_a_place_that_would_move_another_providers_host_refuses_to_start(name: s
         config.from_environment(GOOD | {"TWILIO_API_URL": "https://phone.example", name: "dublin"})
     assert [problem.partition(":")[0] for problem in found.value.problems] == [name]
     assert config.from_environment(GOOD | {name: "dublin"}).twilio_place == {name: "dublin"}
+
+
+def test_a_pin_belongs_to_its_contact_and_is_in_no_text() -> None:
+    settings = config.from_environment(GOOD | {"HANDOFF_PINS": "ada=482913"})
+    ada, ben = settings.contacts
+    assert (ada.pin, ben.pin) == ("482913", None)
+    assert "482913" not in f"{settings!r} {ada!r} {ada.model_dump_json()}"
+
+
+def test_a_pin_that_is_no_good_is_not_repeated() -> None:
+    assert "48291x" not in "".join(problems(HANDOFF_PINS="ada=48291x"))

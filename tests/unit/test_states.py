@@ -54,7 +54,8 @@ def test_every_state_can_be_reached_from_the_opening() -> None:
 
 
 def test_nothing_leads_back_to_pending() -> None:
-    assert State.PENDING not in {to for edges in TRANSITIONS.values() for to in edges.values()}
+    away = {state: set(edges.values()) for state, edges in TRANSITIONS.items() if state is not State.PENDING}
+    assert State.PENDING not in set().union(*away.values())
 
 
 @pytest.mark.parametrize("state", OPEN)
@@ -69,8 +70,11 @@ def test_the_four_ways_to_close_are_the_only_ends_and_lead_nowhere() -> None:
 
 
 @pytest.mark.parametrize("trigger", Trigger)
-def test_a_trigger_leads_to_the_same_state_from_wherever_it_may_happen(trigger: Trigger) -> None:
-    assert len({edges[trigger] for edges in TRANSITIONS.values() if trigger in edges}) == 1
+def test_a_trigger_leads_to_one_state_from_wherever_it_may_happen_or_leaves_it_as_it_is(
+    trigger: Trigger,
+) -> None:
+    leads = {state: edges[trigger] for state, edges in TRANSITIONS.items() if trigger in edges}
+    assert len(set(leads.values())) == 1 or all(to is state for state, to in leads.items())
 
 
 def test_only_an_acknowledgement_can_lapse() -> None:

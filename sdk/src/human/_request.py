@@ -30,6 +30,8 @@ class Options(TypedDict, total=False):
       `Authorization: Bearer <resume_token>` if given; default none.
     - `outcome_url`: POSTed to when it closes in any other way; default none.
     - `timeout_s`: seconds until the question expires, 1 s to 90 days; default 600.
+    - `max_timeout_s`: how far people may put the deadline off when they need more time, in seconds from the
+      opening; default `timeout_s` and 30 minutes. The call waits for as long as the server says.
     - `label`: a word of yours shown with the question; `metadata`: JSON handed back unchanged.
     - `key`: 1 to 200 printable ASCII characters that for ever name this question. The same key with the
       same arguments re-attaches and rings nobody again. Default: a random key, for retries of this call only.
@@ -43,6 +45,7 @@ class Options(TypedDict, total=False):
     resume_token: str | None
     outcome_url: str | None
     timeout_s: float
+    max_timeout_s: float | None
     label: str | None
     metadata: Mapping[str, Any] | None
     key: str | None
@@ -91,6 +94,7 @@ def opening(
     resume_token: str | None = None,
     outcome_url: str | None = None,
     timeout_s: float = 600,
+    max_timeout_s: float | None = None,
     label: str | None = None,
     metadata: Mapping[str, Any] | None = None,
     key: str | None = None,
@@ -106,6 +110,7 @@ def opening(
         "resume_token": resume_token,
         "outcome_url": outcome_url,
         "timeout_s": _seconds(timeout_s),
+        "max_timeout_s": None if max_timeout_s is None else _seconds(max_timeout_s, "max_timeout_s"),
         "label": label,
         "metadata": metadata,
         "if_agent_gone": if_agent_gone,
@@ -123,9 +128,9 @@ def waiting(
     return Send("GET", f"/v1/handoffs/{handoff_id}?wait={hold_s}", read_s, after_s=after_s, why=why)
 
 
-def _seconds(value: float) -> float:
+def _seconds(value: float, name: str = "timeout_s") -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise _invalid("timeout_s", "must be a number of seconds")
+        raise _invalid(name, "must be a number of seconds")
     return int(value) if value == int(value) else value
 
 
