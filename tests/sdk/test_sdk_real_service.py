@@ -17,6 +17,7 @@ import pytest
 
 import human
 from tests.chaos.system import PATIENCE_S, WOKEN_S, System
+from tests.world.waits import until
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -174,3 +175,13 @@ def test_the_built_wheel_alone_in_an_empty_environment_gets_an_answer(system: Sy
     where, who, proof = said.split()
     assert Path(where).is_relative_to(tmp_path / "agent")
     assert (who, proof) == ("Ada", "keypress")
+
+
+def test_without_telephony_nobody_is_rung_and_the_agent_gets_the_address_of_a_page(system: System) -> None:
+    pages: list[str] = []
+    waiting = system.agent().ask("Which plan?", notify="none", on_page=pages.append)
+    until(lambda: pages, PATIENCE_S, "the page's address")
+    assert pages == [f"{system.url}/p/{system.newest()}"]
+    settled = system.http.post(f"/v1/handoffs/{system.newest()}/resolution", json={"answer": "the small one"})
+    assert settled.status_code == 200
+    assert waiting.result(WOKEN_S) == "the small one"

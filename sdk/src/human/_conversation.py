@@ -6,6 +6,7 @@ and an async client drives the same generator. Time comes in with the events.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +15,8 @@ from ._errors import ConnectionFailed, HumanError, InvalidRequest, Uncertain
 from ._reply import Event, Handoff, NoAnswer, Refusal, read
 from ._request import Opening, Send, waiting
 from ._settings import Settings
+
+_log = logging.getLogger("human")
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,16 @@ def converse(opening: Opening, terms: Terms, *, now: float) -> Steps:
     leaves the handoff open.
     """
     handoff, opened_at = yield from _open(opening, terms, now)
+    if handoff.page_url and not handoff.closed:
+        _show(handoff.page_url, opening)
     return (yield from _wait(handoff, opening, terms, opened_at))
+
+
+def _show(page_url: str, opening: Opening) -> None:
+    if opening.on_page is not None:
+        opening.on_page(page_url)
+    else:
+        _log.warning("Nobody is rung for this; a person can answer at %s", page_url)
 
 
 def _open(opening: Opening, terms: Terms, now: float) -> Generator[Send, Event, tuple[Handoff, float]]:

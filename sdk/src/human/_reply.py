@@ -79,6 +79,8 @@ class Handoff:
     attempts: tuple[Attempt, ...]
     #: Seconds the server asks for before the next question about an open handoff.
     retry_after_s: float | None
+    #: Where people say who they are, when nobody is rung.
+    page_url: str | None = None
 
 
 @dataclass(frozen=True)
@@ -208,6 +210,7 @@ def _handoff(document: dict[str, Any], pause_s: float | None) -> Handoff | None:
         settlement=_settlement(settlement) if isinstance(settlement, dict) else None,
         attempts=tuple(_attempt(item) for item in tried),
         retry_after_s=pause_s,
+        page_url=_text(document, "page_url"),
     )
 
 

@@ -10,7 +10,7 @@ import json
 import math
 import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
 
@@ -38,6 +38,8 @@ class Options(TypedDict, total=False):
     - `if_agent_gone`: `"keep"` (default) the question while no agent waits, or `"cancel"` it.
     - `on_exhausted`: when every step of the escalation policy was used up, `"wait"` (default) until
       the deadline, or `"fail"` at once with `Unreachable`.
+    - `notify`: `"policy"` (default) rings and texts people; `"none"` reaches nobody, and `on_page` is called
+      once with the address of a page that asks for a sign-in or a PIN. Without `on_page` it goes to the log.
     """
 
     live_view_url: str | None
@@ -51,6 +53,8 @@ class Options(TypedDict, total=False):
     key: str | None
     if_agent_gone: Literal["keep", "cancel"]
     on_exhausted: Literal["wait", "fail"]
+    notify: Literal["policy", "none"]
+    on_page: Callable[[str], None] | None
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,7 @@ class Opening:
     key: str
     timeout_s: float
     body: bytes = field(repr=False)
+    on_page: Callable[[str], None] | None = None
 
     def send(self, *, read_s: float, after_s: float = 0.0, why: str | None = None) -> Send:
         """The request that opens the handoff, or finds it when an earlier copy arrived."""
@@ -100,6 +105,8 @@ def opening(
     key: str | None = None,
     if_agent_gone: Literal["keep", "cancel"] = "keep",
     on_exhausted: Literal["wait", "fail"] = "wait",
+    notify: Literal["policy", "none"] = "policy",
+    on_page: Callable[[str], None] | None = None,
 ) -> Opening:
     """Builds the opening of one call; see `Options`. Raises `InvalidRequest` with `status=None`."""
     given: dict[str, Any] = {
@@ -115,10 +122,11 @@ def opening(
         "metadata": metadata,
         "if_agent_gone": if_agent_gone,
         "on_exhausted": on_exhausted,
+        "notify": None if notify == "policy" else notify,
     }
     body = {name: _json(name, value) for name, value in given.items() if value is not None}
     text = "{" + ",".join(f'"{name}":{value}' for name, value in body.items()) + "}"
-    return Opening(kind, _checked_key(key), timeout_s, text.encode("ascii"))
+    return Opening(kind, _checked_key(key), timeout_s, text.encode("ascii"), on_page)
 
 
 def waiting(
