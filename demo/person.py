@@ -56,10 +56,10 @@ def open_and_tick(link: str, story: Story) -> None:
     """
     with _on_the_page(link) as browser:
         story.tell("person", f'{NAME} opens the link: "{browser.heading}"')
-        if "Open the browser" not in browser.text:
-            browser.press("I’m on it")
-            story.tell("person", f'{NAME} presses "I\'m on it" there')
-        browser.follow("Open the browser")
+        if "Open full size" not in browser.text:
+            browser.press("Show me the browser")
+            story.tell("person", f'{NAME} presses "Show me the browser" there')
+        browser.follow("Open full size")
         story.tell("person", f'{NAME} opens the agent\'s page: "{browser.heading}", and ticks the box')
         browser.press("Confirm", tick=True)
         assert browser.status == 200, f"the shop answers {browser.status}: {browser.text}"

@@ -109,6 +109,7 @@ class Stage:
             **os.environ,
             "HANDOFF_TO_NUMBER": f"{person.NAME}={person.NUMBER}",
             "HANDOFF_API_KEYS": f"teapot-agent={api_key}",
+            "HANDOFF_OPEN_CONSOLE": "1",  # everything of the demo is on loopback and gone with it
             "HANDOFF_ROUNDS": "10",  # whoever sits at the terminal may miss the first ring
         }
         command = [sys.executable, "-m", "handoff", "dev", "--json", "--data", self._folder.name]
@@ -142,6 +143,7 @@ class Stage:
         self._story.say(
             f"""
   the phone   {dev["devphone_url"]}/   open it to see it ring
+  the list    {dev["url"]}/   every handoff so far, as an operator sees it
   the shop    {shop_url}   where the agent meets its wall
   the API     {dev["url"]}/docs
 """

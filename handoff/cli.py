@@ -40,10 +40,23 @@ def main() -> None:
 )
 @click.option("--web-workers", type=click.IntRange(1, 64), default=1, show_default=True)
 @click.option("--json", "json_output", is_flag=True, help="One line of JSON when everything answers.")
-def dev(port: int | None, devphone_port: int | None, data: Path, web_workers: int, json_output: bool) -> None:
-    """Run everything on this machine, with a phone on the screen: no Redis, no Twilio account needed."""
+@click.option("--twilio", is_flag=True, help="Ring real phones, through an installed cloudflared or ngrok.")
+def dev(
+    port: int | None,
+    devphone_port: int | None,
+    data: Path,
+    web_workers: int,
+    json_output: bool,
+    twilio: bool,
+) -> None:
+    """Run everything on this machine, with a phone on the screen: no Redis, no Twilio account needed.
+
+    With --twilio real phones ring: the account is in the environment or in .env (see docs/twilio.md).
+    """
     from handoff.dev import supervisor
 
+    if twilio and devphone_port:
+        raise click.UsageError("--devphone-port: with --twilio there is no dev phone")
     sys.exit(
         supervisor.run(
             port=port,
@@ -51,6 +64,7 @@ def dev(port: int | None, devphone_port: int | None, data: Path, web_workers: in
             data=data,
             web_workers=web_workers,
             json_output=json_output,
+            twilio=twilio,
         )
     )
 

@@ -1,11 +1,11 @@
 """What `handoff doctor` looks at: settings, Redis, the processes, Twilio; in words for an operator.
 
-A first form: it says what is wrong and what to do, and places no call.
+It says what is wrong and what to do, and places no call. What else should be looked at is in docs/twilio.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,8 +13,12 @@ import redis
 
 from handoff import bootstrap, config
 from handoff.bootstrap import Services
+from handoff.moments import SECOND
 from handoff.people import mask
-from handoff.web.health import what_is_missing
+from handoff.web.health import CLOCK_SILENT_MS, WORKER_SILENT_MS, what_is_missing
+
+#: More than this is no accident; Twilio dates its calls to the second, and we look for lost ones by that.
+SKEW_MS = 3 * SECOND
 
 
 @dataclass(frozen=True)
@@ -29,8 +33,10 @@ class Finding:
         return self.mark == "!!"
 
 
-def examine(environ: Mapping[str, str], *, offline: bool) -> Iterator[Finding]:
-    """Everything that was found, in the order in which it is best mended."""
+def examine(
+    environ: Mapping[str, str], *, offline: bool, clock: Callable[[], int] | None = None
+) -> Iterator[Finding]:
+    """Everything that was found, in the order in which it is best mended. `clock` is the machine's, in ms."""
     try:
         settings = config.from_environment(environ)
     except config.BadSettings as error:
@@ -47,7 +53,7 @@ def examine(environ: Mapping[str, str], *, offline: bool) -> Iterator[Finding]:
         )
     if offline:
         return
-    services = bootstrap.build(settings)
+    services = bootstrap.build(settings, clock=clock) if clock else bootstrap.build(settings)
     yield from _redis(services)
     yield from _twilio(services)
 
@@ -63,6 +69,15 @@ def _redis(services: Services) -> Iterator[Finding]:
         yield Finding(
             "??", f"appendfsync is {persistence.fsync}: a power cut can lose the last second; use always"
         )
+    yield from _processes(services)
+
+
+def _processes(services: Services) -> Iterator[Finding]:
+    now, seen = services.clock(), services.store.seen()
+    for kind, silent_ms in (("clock", CLOCK_SILENT_MS), ("worker", WORKER_SILENT_MS)):
+        ago_ms = now - seen.get(kind, 0)
+        if ago_ms <= silent_ms:
+            yield Finding("ok", f"a {kind} was seen {max(0, ago_ms) // SECOND} s ago")
     for missing in what_is_missing(services):
         yield Finding("!!", missing)
 
@@ -71,8 +86,25 @@ def _twilio(services: Services) -> Iterator[Finding]:
     from voice.gateway import GatewayError
 
     try:
-        services.gateway.check()
+        asked = services.clock()
+        theirs = services.gateway.check()
+        answered = services.clock()
     except GatewayError as error:
         yield Finding("!!", f"Twilio: {error}")
-    else:
-        yield Finding("ok", "Twilio accepts the credentials")
+        return
+    yield Finding("ok", "Twilio accepts the credentials")
+    if theirs is not None:
+        # What is proven, however long the answer took: it was dated between asking and having it.
+        yield _skew(max(0, asked - theirs - SECOND) - max(0, theirs - answered))
+
+
+def _skew(ahead_ms: int) -> Finding:
+    """Whether our clock goes with Twilio's; `ahead_ms` is negative when ours is behind."""
+    if abs(ahead_ms) <= SKEW_MS:
+        return Finding("ok", "this machine's clock goes with Twilio's")
+    way = "ahead of" if ahead_ms > 0 else "behind"
+    return Finding(
+        "!!",
+        f"this machine's clock is {abs(ahead_ms) // SECOND} s {way} Twilio's: let it be set from the network "
+        "(NTP), or deadlines are wrong, and a call whose answer was lost is not found again",
+    )

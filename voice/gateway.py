@@ -95,5 +95,8 @@ class Gateway(Protocol):
         None when the provider has none: it may be too early to say, or the create never arrived.
         """
 
-    def check(self) -> None:
-        """Asks the provider for nothing but whether it knows us: the credentials are good."""
+    def check(self) -> int | None:
+        """Asks the provider for nothing but whether it knows us: the credentials are good.
+
+        The time by the provider's clock when it answered, in ms and to the second, if it told it.
+        """

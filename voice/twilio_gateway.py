@@ -6,11 +6,13 @@ by one table of error codes and one reading of a broken connection.
 
 from __future__ import annotations
 
+import json
 import logging
 import ssl
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -205,10 +207,16 @@ class TwilioGateway:
             found = found or _newest(self._api.calls.list(status="queued", **ours), since_s)
             return None if found is None else _report(found)
 
-    def check(self) -> None:
+    def check(self) -> int | None:
         """See Gateway. Lists one call: the cheapest request that any set of credentials may make."""
         with _in_our_words():
-            self._api.calls.list(limit=1, page_size=1)
+            try:
+                answer = self._api.calls.list_with_http_info(limit=1, page_size=1)
+            except (TwilioRestException, TwilioServiceException):
+                raise
+            except TwilioException as error:
+                raise _page_refused(error) from None
+            return _told_time(answer.headers or {})
 
     def _not_to_ourselves(self, number: str) -> None:
         if number == self._from:
@@ -275,6 +283,26 @@ def _never_sent(error: Exception) -> bool:
 
 def _unreadable() -> Unknown:
     return Unknown("the answer can't be read; it may have been done", disposition=Disposition.UNKNOWN)
+
+
+def _page_refused(error: TwilioException) -> GatewayError:
+    """A listing that was refused: the library says so without the code, but leaves the answer beside it."""
+    answer = error.args[1] if len(error.args) > 1 else None
+    status = getattr(answer, "status_code", None)
+    try:
+        code = json.loads(getattr(answer, "text", ""))["code"]
+    except (ValueError, TypeError, KeyError):
+        code = None
+    return _refused(code, status) if isinstance(status, int) and status >= 400 else _unreadable()
+
+
+def _told_time(headers: Mapping[str, str]) -> int | None:
+    """The Date of an answer (RFC 9110, 6.6.1) in ms; None when it has none that can be read."""
+    date = next((text for name, text in headers.items() if name.lower() == "date"), None)
+    try:
+        return None if date is None else int(parsedate_to_datetime(date).timestamp() * 1000)
+    except ValueError:
+        return None
 
 
 def _placed(resource: Any) -> Placed:

@@ -1,6 +1,7 @@
-"""What a development system consists of: five programs, their commands and their environment, as data.
+"""What a development system consists of: its programs, their commands and their environment, as data.
 
-Deciding only. supervisor.py starts them; production starts the same programs from the Procfile.
+Deciding only. supervisor.py starts them; production starts the same programs from the Procfile. For real
+calls a tunnel stands in the place of the dev phone.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import handoff
+from handoff import config
 from handoff.dev import ports, redis_server
 from handoff.dev.folder import Folder, Kept
 from handoff.dev.ports import Promises
+from handoff.dev.real_calls import RealCalls
+from handoff.dev.tunnel import Tunnel
 
 ROOT = Path(handoff.__file__).resolve().parents[1]
 
@@ -22,6 +26,10 @@ DEVPHONE_PORT = 8020
 
 FROM_NUMBER = "+12125550100"
 TO_NUMBERS = "Ada=+12125550123,Ben=+12125550124"
+
+#: The programs that are the service itself; they know its public address.
+SERVICE = ("web", "worker", "callbacks", "clock")
+_NOT_KNOWN_YET = "https://address-to-come.example"
 
 
 @dataclass(frozen=True)
@@ -32,26 +40,44 @@ class Program:
     command: tuple[str, ...]
     env: Mapping[str, str]
     cwd: Path = ROOT
+    #: Whether it is simply started again when it dies.
+    again: bool = True
 
 
 @dataclass(frozen=True)
 class System:
-    """The programs in the order in which they start, and where they can be reached."""
+    """The programs in the order in which they start, and where they can be reached.
+
+    `url` is for programs on this machine; `public_url` for people and Twilio, only with a tunnel and once
+    that has said it.
+    """
 
     programs: tuple[Program, ...]
     kept: Kept
+    tunnel: Tunnel | None = None
+    public_url: str = ""
 
     @property
     def url(self) -> str:
         return f"http://{ports.LOOPBACK}:{self.kept.web_port}"
 
     @property
-    def devphone_url(self) -> str:
-        return f"http://{ports.LOOPBACK}:{self.kept.devphone_port}"
+    def devphone_url(self) -> str | None:
+        return None if self.tunnel else f"http://{ports.LOOPBACK}:{self.kept.devphone_port}"
 
     @property
     def redis_url(self) -> str:
         return redis_server.url(self.kept.redis_port or 0)
+
+    def reached_at(self, public_url: str) -> System:
+        """The same system, its service told that people and Twilio reach it at this address."""
+        programs = tuple(
+            replace(program, env={**program.env, "HANDOFF_PUBLIC_URL": public_url})
+            if program.name in SERVICE
+            else program
+            for program in self.programs
+        )
+        return replace(self, programs=programs, public_url=public_url)
 
 
 def plan(
@@ -62,20 +88,19 @@ def plan(
     port: int | None = None,
     devphone_port: int | None = None,
     web_workers: int = 1,
+    real: RealCalls | None = None,
 ) -> System:
     """Chooses free ports (the asked one, else the last one, else the next free) and writes the commands.
 
-    Raises redis_server.NoServer, folder.FolderUnusable, or OSError when no port is free.
+    With `real` there is a tunnel instead of a dev phone, and the service's address is not known yet.
+    Raises redis_server.NoServer, folder.FolderUnusable, OSError when no port is free, or, with `real`,
+    config.BadSettings.
     """
-    kept = _with_ports(folder.kept(), promises, port, devphone_port)
+    kept = _with_ports(folder.kept(), promises, port, devphone_port, phone=real is None)
     redis_data = folder.path / "redis"
     redis_data.mkdir(exist_ok=True, mode=0o700)
     redis = redis_server.command(redis_server.find_program(), redis_data, kept.redis_port or 0)
     folder.keep(kept)
-
-    python = sys.executable
-    devphone = (python, "-m", "devphone", "--port", str(kept.devphone_port), "--number", FROM_NUMBER)
-    web = (python, "-m", "gunicorn", "-c", "gunicorn.conf.py", "app:create_app()")
 
     plain = _without_accounts(environ)
     kept = replace(
@@ -84,26 +109,49 @@ def plan(
         auth_token=environ.get("DEVPHONE_AUTH_TOKEN") or kept.auth_token,
     )
     folder.keep(kept)
-    ours = _service_environment(plain, System((), kept), web_workers)
-    credentials = {"DEVPHONE_ACCOUNT_SID": kept.account_sid, "DEVPHONE_AUTH_TOKEN": kept.auth_token}
-    return System(
-        (
-            Program("redis", tuple(redis), plain),
-            Program("devphone", devphone, {**plain, **credentials}),
-            Program("web", web, ours),
-            Program("worker", (python, "-m", "handoff", "worker", "--only", "people"), ours),
-            Program("callbacks", (python, "-m", "handoff", "worker", "--only", "callbacks"), ours),
-            Program("clock", (python, "-m", "handoff", "clock"), ours),
-        ),
-        kept,
+    system = System((), kept, real.tunnel if real else None)
+    if real:
+        reaching = _tunnel(real.tunnel, plain, kept)
+        ours = _real_environment(plain, real, system, web_workers)
+    else:
+        reaching = _devphone(plain, kept)
+        ours = _screen_environment(plain, system, web_workers)
+    python = sys.executable
+    web = (python, "-m", "gunicorn", "-c", "gunicorn.conf.py", "app:create_app()")
+    programs = (
+        Program("redis", tuple(redis), plain),
+        reaching,
+        Program("web", web, ours),
+        Program("worker", (python, "-m", "handoff", "worker", "--only", "people"), ours),
+        Program("callbacks", (python, "-m", "handoff", "worker", "--only", "callbacks"), ours),
+        Program("clock", (python, "-m", "handoff", "clock"), ours),
     )
+    return replace(system, programs=programs)
 
 
-def _with_ports(kept: Kept, promises: Promises, port: int | None, devphone_port: int | None) -> Kept:
+def _devphone(plain: Mapping[str, str], kept: Kept) -> Program:
+    command = (sys.executable, "-m", "devphone", "--port", str(kept.devphone_port), "--number", FROM_NUMBER)
+    credentials = {"DEVPHONE_ACCOUNT_SID": kept.account_sid, "DEVPHONE_AUTH_TOKEN": kept.auth_token}
+    return Program("devphone", command, {**plain, **credentials})
+
+
+def _tunnel(tunnel: Tunnel, plain: Mapping[str, str], kept: Kept) -> Program:
+    """Without our settings: a program that is not ours needs none of our secrets.
+
+    Never simply started again: its next address is another one, and the service must know it.
+    """
+    env = {name: text for name, text in plain.items() if not name.startswith("HANDOFF_")}
+    return Program("tunnel", tunnel.command(kept.web_port or 0), env, again=False)
+
+
+def _with_ports(
+    kept: Kept, promises: Promises, port: int | None, devphone_port: int | None, *, phone: bool
+) -> Kept:
+    wanted = devphone_port or kept.devphone_port or DEVPHONE_PORT
     return replace(
         kept,
         web_port=promises.get(port or kept.web_port or WEB_PORT),
-        devphone_port=promises.get(devphone_port or kept.devphone_port or DEVPHONE_PORT),
+        devphone_port=promises.get(wanted) if phone else kept.devphone_port,
         redis_port=promises.get(kept.redis_port),
     )
 
@@ -118,8 +166,40 @@ def _without_accounts(environ: Mapping[str, str]) -> dict[str, str]:
     return kept
 
 
+def _screen_environment(environ: Mapping[str, str], system: System, web_workers: int) -> dict[str, str]:
+    """The settings of a service whose phone is on the screen; all of it on loopback."""
+    return {
+        **_service_environment(environ, system, web_workers),
+        "HANDOFF_DEV": "1",
+        "HANDOFF_PUBLIC_URL": system.url,
+        "TWILIO_ACCOUNT_SID": system.kept.account_sid,
+        "TWILIO_AUTH_TOKEN": system.kept.auth_token,
+        "TWILIO_FROM_NUMBER": FROM_NUMBER,
+        "TWILIO_API_URL": f"http://{ports.LOOPBACK}:{system.kept.devphone_port}",
+    }
+
+
+def _real_environment(
+    environ: Mapping[str, str], real: RealCalls, system: System, web_workers: int
+) -> dict[str, str]:
+    """The settings of a service that rings real phones, but for its public address. Nothing is let off.
+
+    Raises config.BadSettings for an account or a number that can't be.
+    """
+    ours = {
+        "HANDOFF_PROXIES": "1",  # the tunnel says who asks; without it everybody would be 127.0.0.1
+        **_service_environment({**environ, **real.settings}, system, web_workers),
+        "HANDOFF_DEV": "0",
+        # What was opened for the phone on the screen stays there, also in the same data folder.
+        "HANDOFF_PREFIX": "handoff-twilio",
+        "HANDOFF_PUBLIC_URL": _NOT_KNOWN_YET,
+    }
+    config.from_environment(ours)
+    return ours
+
+
 def _service_environment(environ: Mapping[str, str], system: System, web_workers: int) -> dict[str, str]:
-    """The settings of web, worker and clock; other HANDOFF_ ones (ring seconds ...) come from outside."""
+    """What web, worker and clock are told in either case; other HANDOFF_ settings come from outside."""
     kept = system.kept
     api_keys = f"dev={kept.api_key},ops:operator={kept.operator_key}"
     choices = {
@@ -130,15 +210,9 @@ def _service_environment(environ: Mapping[str, str], system: System, web_workers
     return {
         **choices,
         **environ,
-        "HANDOFF_DEV": "1",
-        "HANDOFF_PUBLIC_URL": system.url,
         "HANDOFF_REDIS_URL": system.redis_url,
         "HANDOFF_SECRET_KEY": kept.secret_key,
         "HANDOFF_API_KEYS": ",".join(filter(None, [api_keys, environ.get("HANDOFF_API_KEYS")])),
         "HANDOFF_WEB_BIND": f"{ports.LOOPBACK}:{kept.web_port}",
         "HANDOFF_WEB_WORKERS": str(web_workers),
-        "TWILIO_ACCOUNT_SID": kept.account_sid,
-        "TWILIO_AUTH_TOKEN": kept.auth_token,
-        "TWILIO_FROM_NUMBER": FROM_NUMBER,
-        "TWILIO_API_URL": system.devphone_url,
     }

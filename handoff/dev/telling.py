@@ -34,13 +34,19 @@ def still_waiting(missing: str, log: Path | None) -> str:
 
 def welcome(plan: System, data: Path) -> str:
     """Where everything is, and one line to try."""
+    if plan.tunnel:
+        first = "Handoff runs, and rings real phones. Ctrl-C ends all of it."
+        phone = f"public        {plan.public_url}   here people and Twilio reach it"
+    else:
+        first = "Handoff runs, on this machine only. Ctrl-C ends all of it."
+        phone = f"dev phone     {plan.devphone_url}   open it: this is the phone that rings"
     return f"""\
-Handoff runs, on this machine only. Ctrl-C ends all of it.
+{first}
 
-  dev phone     {plan.devphone_url}   open it: this is the phone that rings
+  {phone}
   service       {plan.url}
   data, logs    {data}
-  operator key  {plan.kept.operator_key}
+  operator key  {plan.kept.operator_key}   signs in at {plan.public_url or plan.url}/
 
 For your agent:
   export HANDOFF_URL={plan.url}

@@ -25,7 +25,7 @@ PAUSES_S = (0.0, 0.5, 1.0, 2.0, 5.0)
 TELL_AFTER = 3
 HOPELESS_AFTER = 3
 #: Who ends together, in this order, and how long each may take. Redis goes last: the others still write.
-ENDING = ((("web", "worker", "callbacks", "clock"), 4.0), (("devphone",), 1.0), (("redis",), 3.0))
+ENDING = ((("web", "worker", "callbacks", "clock"), 4.0), (("devphone", "tunnel"), 1.0), (("redis",), 3.0))
 _IDLE_S = 1.0
 
 
@@ -63,6 +63,23 @@ class Tender:
         self.pids[name] = tended.process.pid
         self.folder.write_pids({"supervisor": os.getpid(), **self.pids})
 
+    def change(self, programs: Sequence[Program]) -> None:
+        """From their next start on, these programs are started like this."""
+        for program in programs:
+            self._tended[program.name].program = program
+
+    def end(self, names: Sequence[str]) -> None:
+        """Ends these programs and does not start them again until `start` is asked to."""
+        tended = [self._tended[name] for name in names]
+        processes.end([one.process for one in tended if one.process is not None], grace_s=4.0)
+        for one in tended:
+            one.process, one.due, one.deaths = None, None, 0
+
+    def is_gone(self, name: str) -> bool:
+        """Whether this program was started, has ended, and is not about to be started again."""
+        tended = self._tended[name]
+        return name in self.pids and tended.process is None and tended.due is None
+
     def tend(self, now: float) -> None:
         """Notices who died and starts again who is due. `now` as time.monotonic() has it."""
         for name, tended in self._tended.items():
@@ -79,7 +96,7 @@ class Tender:
             tended.deaths = 0
         pause = PAUSES_S[min(tended.deaths, len(PAUSES_S) - 1)]
         tended.deaths += 1
-        tended.due = now + pause
+        tended.due = now + pause if tended.program.again else None
         # What it forked may finish on its own, as it would in production; stop() ends what is still there.
         self._left_behind.add(tended.process.pid)
         how = processes.how_it_ended(tended.process.returncode)

@@ -49,6 +49,15 @@ def test_two_side_by_side_do_not_meet_and_ctrl_c_ends_the_one_it_is_meant_for(
     assert system.http.get("/v1/handoffs").status_code == 200
 
 
+def test_the_operators_list_asks_for_a_sign_in(system: System) -> None:
+    opened = system.open("Only operators read this", notify="none")
+    for path in ("/", "/last", f"/handoffs/{opened}"):
+        shown = httpx2.get(f"{system.url}{path}", follow_redirects=True, trust_env=False)
+        assert "Only operators read this" not in shown.text, path
+        assert opened not in shown.text.replace(path, "")
+    assert system.as_agent.post(f"/v1/handoffs/{opened}/cancellation").status_code == 200
+
+
 def test_ended_or_killed_it_leaves_no_process_behind_although_agents_wait(start_system: StartSystem) -> None:
     with ThreadPoolExecutor(2) as pool:
         ended, killed = pool.map(start_system, ("ended", "killed"))

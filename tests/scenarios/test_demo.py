@@ -161,6 +161,17 @@ def test_whoever_sits_at_the_terminal_plays_the_person_with_a_few_keys(demos: li
 
 
 @needs_proc
+def test_the_operators_list_is_open_where_the_story_says(demos: list[Demo]) -> None:
+    demos.append(demo := Demo(terminal=True, NO_COLOR="1"))
+    address = re.search(r"the list\s+(http://\S+)", demo.until("the shop"))
+    assert address
+    demo.until(" rings")
+    front = httpx2.get(address[1], trust_env=False)
+    assert front.status_code == 200
+    assert "teapot-agent" in front.text
+
+
+@needs_proc
 def test_saying_done_before_it_is_makes_the_agent_ask_again(demos: list[Demo]) -> None:
     demos.append(demo := Demo(terminal=True, NO_COLOR="1"))
     demo.until(" rings")

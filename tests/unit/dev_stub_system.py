@@ -1,7 +1,7 @@
 """A development system of stand-ins, run as a program by test_dev_supervisor.py.
 
 Redis, supervisor and processes are real; instead of the service, small servers say yes to everything.
-Usage: python dev_stub_system.py FOLDER [--json] [--limit SECONDS] [--web CODE] [--worker CODE]
+Usage: python dev_stub_system.py FOLDER [--json] [--limit SECONDS] [--web CODE] [--worker CODE] [--twilio]
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from handoff.dev import system
+from handoff.dev import real_calls, system, tunnel
 from handoff.dev.folder import Folder
 from handoff.dev.ports import Promises
+from handoff.dev.real_calls import RealCalls
 from handoff.dev.signals import Wakeups
 from handoff.dev.supervisor import Running
 
@@ -36,10 +37,14 @@ def main() -> int:
     options.add_argument("--limit", type=float, default=20)
     options.add_argument("--web", default=SAYS_YES)
     options.add_argument("--worker", default=WAITS)
+    options.add_argument("--twilio", action="store_true")
     chosen = options.parse_args()
 
     folder = Folder.open(chosen.folder)
-    plan = system.plan(folder, os.environ, Promises())
+    real = None
+    if chosen.twilio:
+        real = RealCalls(real_calls.settings(os.environ, Path("no-such-file")), tunnel.find())
+    plan = system.plan(folder, os.environ, Promises(), real=real)
     code = {
         "web": (chosen.web, str(plan.kept.web_port)),
         "devphone": (SAYS_YES, str(plan.kept.devphone_port)),

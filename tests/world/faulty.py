@@ -127,8 +127,8 @@ class Fails:
         self.asked.append("find_call")
         return self.inner.find_call(number, since_ms=since_ms)
 
-    def check(self) -> None:
-        self.inner.check()
+    def check(self) -> int | None:
+        return self.inner.check()
 
     def _die_before(self) -> None:
         if self.before:

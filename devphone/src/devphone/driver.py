@@ -10,6 +10,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import httpx2
+
 from .clock import Clock, ManualClock
 from .engine.actions import Action, FetchDocument, Happened, NoReply, Now, SendCallback, Warned
 from .engine.engine import Engine
@@ -30,12 +32,17 @@ class NotQuiet(Exception):
 class Driver:
     """The running dev phone. Every method may be called from any thread."""
 
-    def __init__(self, settings: Settings, clock: Clock) -> None:
-        """Starts the thread that waits for timers, unless the clock is manual."""
+    def __init__(
+        self, settings: Settings, clock: Clock, transport: httpx2.BaseTransport | None = None
+    ) -> None:
+        """Starts the thread that waits for timers, unless the clock is manual.
+
+        `transport` carries the webhooks; for tests in which the application is not on this machine.
+        """
         self.settings, self.clock = settings, clock
         self.engine = Engine(settings.account_sid, settings.numbers[0])
         self.faults, self.journal = Faults(), Journal()
-        self._webhooks = Webhooks(settings.auth_token)
+        self._webhooks = Webhooks(settings.auth_token, transport=transport)
         self._lock = threading.Condition(threading.RLock())
         self._in_flight = 0
         self._lanes: dict[str, deque[SendCallback]] = {}

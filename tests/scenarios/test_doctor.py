@@ -1,0 +1,132 @@
+"""`handoff doctor` before the first call: what is well, and what is wrong with what to do about it."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import time
+from collections.abc import Iterator
+
+import pytest
+import redis
+
+from devphone.testing import DevPhone
+from handoff import doctor
+from handoff.dev.redis_server import RunningRedis
+from handoff.doctor import Finding
+from handoff.store import Connections, Keyspace, Store
+from tests.world import ACCOUNT, ADA, BEN, OURS, TOKEN
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class Installation:
+    """Settings of an installation that has begun to work; a test changes what it is about."""
+
+    def __init__(self, redis_url: str, twilio_url: str) -> None:
+        self.prefix = f"test-{secrets.token_hex(6)}"
+        self.environ = {
+            "HANDOFF_DEV": "1",
+            "HANDOFF_PUBLIC_URL": "http://127.0.0.1:8000",
+            "HANDOFF_SECRET_KEY": "0123456789abcdef" * 4,
+            "HANDOFF_TO_NUMBER": f"Ada={ADA},Ben={BEN}",
+            "HANDOFF_REDIS_URL": redis_url,
+            "HANDOFF_PREFIX": self.prefix,
+            "TWILIO_ACCOUNT_SID": ACCOUNT,
+            "TWILIO_AUTH_TOKEN": TOKEN,
+            "TWILIO_FROM_NUMBER": OURS,
+            "TWILIO_API_URL": twilio_url,
+        }
+
+    def beat(self, *kinds: str, ago_s: float = 0) -> None:
+        """Processes of these kinds gave a sign of life."""
+        store = Store(Connections(self.environ["HANDOFF_REDIS_URL"]), Keyspace(self.prefix))
+        for kind in kinds:
+            store.beat(kind, now_ms() - int(ago_s * 1000))
+
+    def findings(self, *, fast_by_s: float = 0, offline: bool = False) -> list[Finding]:
+        """What the doctor says, on a machine whose clock is so many seconds fast."""
+        return list(
+            doctor.examine(self.environ, offline=offline, clock=lambda: now_ms() + int(fast_by_s * 1000))
+        )
+
+    def wrong(self, *, fast_by_s: float = 0) -> list[str]:
+        return [one.what for one in self.findings(fast_by_s=fast_by_s) if one.wrong]
+
+
+@pytest.fixture
+def installation(
+    running_redis: RunningRedis, running_phone: DevPhone, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Installation]:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    made = Installation(running_redis.url, running_phone.url)
+    yield made
+    with redis.Redis.from_url(running_redis.url) as client:
+        for key in client.scan_iter(f"*{made.prefix}*"):
+            client.delete(key)
+
+
+def test_where_all_is_well_every_line_says_so(installation: Installation) -> None:
+    installation.beat("clock", "worker")
+    found = installation.findings()
+    assert {one.mark for one in found} == {"ok"}
+    told = "\n".join(one.what for one in found)
+    for words in ("a clock was seen", "a worker was seen", "accepts the credentials", "goes with Twilio's"):
+        assert words in told
+    assert ADA not in told and TOKEN not in told
+
+
+@pytest.mark.parametrize("there, missing", [("clock", "worker"), ("worker", "clock")])
+def test_a_process_that_was_not_seen_lately_is_named_with_its_command(
+    installation: Installation, there: str, missing: str
+) -> None:
+    installation.beat(there)
+    installation.beat(missing, ago_s=60)
+    assert installation.wrong() == [f"no {missing} was seen lately: start one with `handoff {missing}`"]
+    told = [one.what for one in installation.findings() if one.mark == "ok"]
+    assert any(f"a {there} was seen" in line for line in told)
+    assert not any(f"a {missing} was seen" in line for line in told)
+
+
+@pytest.mark.parametrize("fast_by_s, words", [(20, "ahead of"), (-20, "behind")])
+def test_a_clock_that_does_not_go_with_twilios_is_a_problem(
+    installation: Installation, fast_by_s: float, words: str
+) -> None:
+    installation.beat("clock", "worker", ago_s=-fast_by_s)
+    [problem] = installation.wrong(fast_by_s=fast_by_s)
+    assert words in problem
+    assert "NTP" in problem
+    assert "19 s" in problem or "20 s" in problem
+
+
+def test_credentials_that_twilio_refuses_are_a_problem_and_say_nothing_about_clocks(
+    installation: Installation,
+) -> None:
+    installation.beat("clock", "worker")
+    installation.environ["TWILIO_AUTH_TOKEN"] = "not the token of this account"
+    assert installation.wrong() == ["Twilio: Twilio error 20003: the account SID or the auth token is wrong"]
+    assert not any("clock goes" in one.what for one in installation.findings())
+
+
+def test_a_twilio_that_can_not_be_reached_is_a_problem(installation: Installation) -> None:
+    installation.beat("clock", "worker")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        installation.environ["TWILIO_API_URL"] = f"http://127.0.0.1:{taken.getsockname()[1]}"
+    [problem] = installation.wrong()
+    assert problem.startswith("Twilio: Twilio could not be connected to")
+
+
+def test_offline_nobody_is_asked(installation: Installation) -> None:
+    installation.environ |= {
+        "HANDOFF_REDIS_URL": "redis://127.0.0.1:1/0",
+        "TWILIO_API_URL": "http://127.0.0.1:1",
+    }
+    assert {one.mark for one in installation.findings(offline=True)} == {"ok"}
+
+
+def test_settings_that_can_not_work_are_all_named(installation: Installation) -> None:
+    installation.environ |= {"TWILIO_ACCOUNT_SID": "mine", "HANDOFF_TO_NUMBER": ""}
+    problems = installation.wrong()
+    assert [one.partition(":")[0] for one in problems] == ["HANDOFF_TO_NUMBER", "TWILIO_ACCOUNT_SID"]
