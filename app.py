@@ -12,7 +12,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from handoff import bootstrap
 from handoff.bootstrap import Services
-from handoff.web import api, health, openapi, person, problems, shown
+from handoff.web import api, console, health, openapi, person, pin, problems, shown, signin
 from voice import webhooks
 
 MAX_BODY_BYTES = 1_048_576
@@ -40,7 +40,7 @@ def create_app(services: Services | None = None) -> Flask:
     # Or `//` in a path is answered by a redirect that trusts the Host header.
     app.url_map.merge_slashes = False
     app.extensions["handoff"] = services
-    for module in (api, openapi, person, health, webhooks):
+    for module in (api, openapi, person, pin, signin, console, health, webhooks):
         app.register_blueprint(module.bp)
     openapi.register(app)
     shown.register(app)

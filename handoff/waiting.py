@@ -24,6 +24,9 @@ from handoff.store.connection import ConnectionBroken
 
 log = structlog.get_logger(__name__)
 
+#: In the place of a handoff's id: every change of every handoff. Such a waiter is woken without news.
+ANY = "*"
+
 
 class Waiter:
     """Waits for news of one handoff. `closed_only` waiters sleep through changes that leave it open.
@@ -88,14 +91,18 @@ class Waiting:
         return self._count >= self.limit
 
     def register(self, handoff_id: str, *, closed_only: bool) -> Waiter:
-        """A new waiter, who hears of every change from now on: read the stored state afterwards, never
-        before."""
+        """A new waiter, who hears of every change of this handoff (or of all: ANY) from now on: read the
+        stored state afterwards, never before."""
         waiter = Waiter(self, handoff_id, closed_only)
         with self._lock:
             self._start()
             self._waiters[handoff_id] = (*self._waiters.get(handoff_id, ()), waiter)
             self._count += 1
         return waiter
+
+    def count(self, handoff_id: str) -> int:
+        """How many wait for news of this handoff, in this process."""
+        return len(self._waiters.get(handoff_id, ()))
 
     def leave(self, waiter: Waiter) -> None:
         """The end of one waiter; see `Waiter.close`."""
@@ -144,6 +151,7 @@ class Waiting:
             waiters = self._concerned(handoff.id, handoff.closed)
             for waiter in waiters:
                 waiter.wake(handoff)
+            self._wake_onlookers()
         if waiters:
             # What follows the commit takes longer than answering: let the agents go first.
             time.sleep(0)
@@ -152,6 +160,8 @@ class Waiting:
         """Wakes whom these changes concern, with one reading of the store for all of them."""
         with self._lock:
             concerned = {one.handoff for one in changes if self._concerned(one.handoff, one.closed)}
+            if changes:
+                self._wake_onlookers()
         if not concerned:
             return
         news = wakes.handoffs(concerned)
@@ -162,6 +172,11 @@ class Waiting:
 
     def _concerned(self, handoff_id: str, closed: bool) -> list[Waiter]:
         return [one for one in self._waiters.get(handoff_id, ()) if closed or not one.closed_only]
+
+    def _wake_onlookers(self) -> None:
+        """Who waits for any change reads the list anew, so that nothing is read for them here."""
+        for waiter in self._waiters.get(ANY, ()):
+            waiter.wake()
 
     def _wake_all(self) -> None:
         with self._lock:

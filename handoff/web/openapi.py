@@ -13,12 +13,11 @@ from functools import wraps
 from http import HTTPStatus
 from typing import Any, TypeVar, cast
 
-from flask import Blueprint, Flask, Response, current_app, jsonify, redirect, render_template
+from flask import Blueprint, Flask, Response, current_app, jsonify, render_template
 from markupsafe import Markup, escape
 from spectree import Response as Answers
 from spectree import SecurityScheme, SpecTree
 from spectree.models import SecureType, SecuritySchemeData
-from werkzeug.wrappers import Response as AnyResponse
 
 from handoff.messages import Problem
 
@@ -81,12 +80,6 @@ def documented(**told: Any) -> Callable[[View], View]:
 def answers(**models: Any) -> Answers:
     """What a view may answer: its own models, and a problem document for every error it names."""
     return Answers(**{f"HTTP_{code.lstrip('_')}": model or Problem for code, model in models.items()})
-
-
-@bp.get("/")
-def front_door() -> AnyResponse:
-    """Where a person who opens the service's own address lands."""
-    return redirect(f"{current_app.config['URL_PREFIX']}/docs")
 
 
 @bp.get("/openapi.json")

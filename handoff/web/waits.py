@@ -135,8 +135,8 @@ class LongPoll(Response):
     def _answer(self) -> Response:
         try:
             with self._waiter:  # its place is free before the answer is on its way
-                answer = said(HandoffView.of(self._handoff()))
-            answer.headers["Preference-Applied"] = f"wait={self._wait_s:g}"
+                handoff = self._handoff()
+            answer = self._tell(handoff)
         except Exception as error:  # it is outside of Flask, whose handlers would have taken it
             answer = problems.answer_to(error)
         for name, value in self.headers:  # what every answer of this application carries
@@ -150,9 +150,40 @@ class LongPoll(Response):
             if left <= 0 or not self._waiter.wait(left):
                 break
             handoff = self._waiter.take_news() or self._services.handoffs.get(self._waiter.handoff_id)
-            if handoff.closed:
+            if self._is_news(handoff):
                 return handoff
         return self._services.handoffs.get(self._waiter.handoff_id)
+
+    def _is_news(self, handoff: Handoff) -> bool:
+        return handoff.closed
+
+    def _tell(self, handoff: Handoff) -> Response:
+        answer = said(HandoffView.of(handoff))
+        answer.headers["Preference-Applied"] = f"wait={self._wait_s:g}"
+        return answer
+
+
+class NewsPoll(LongPoll):
+    """The same for who looks at a page that shows version `seen`: any other version ends the wait. `tell`
+    makes the answer, outside of the request."""
+
+    def __init__(
+        self,
+        services: Services,
+        waiter: Waiter,
+        wait_s: float,
+        seen: int,
+        tell: Callable[[Handoff], Response],
+    ):
+        super().__init__(services, waiter, wait_s)
+        self._seen = seen
+        self._teller = tell
+
+    def _is_news(self, handoff: Handoff) -> bool:
+        return handoff.rev != self._seen
+
+    def _tell(self, handoff: Handoff) -> Response:
+        return self._teller(handoff)
 
 
 class _Later:

@@ -41,6 +41,8 @@ SETTINGS = {
     "TWILIO_FROM_NUMBER": "+12125550100",
 }
 REASON = "A human-verification checkbox is blocking checkout"
+#: Where people look: errors are pages there, and not problem documents.
+PAGES = ("/h/", "/p/", "/sign-in", "/sign-out", "/handoffs/", "/console/", "/last")
 
 
 class Site:
@@ -205,7 +207,7 @@ def check(response: TestResponse, site: Site, method: str) -> None:
     path = response.request.path
     prefix = site.app.config["URL_PREFIX"]
     path = path.removeprefix(prefix) if path.startswith(prefix + "/") else path
-    if status >= 400 and not path.startswith(("/h/", "/twilio/", "/readyz")):
+    if status >= 400 and not path.startswith((*PAGES, "/twilio/", "/readyz")):
         check_problem(response, method)
     if path.startswith("/v1/") and status < 300 and method != "OPTIONS":
         assert headers["Cache-Control"] == "no-store"

@@ -238,7 +238,7 @@ def test_it_is_the_same_under_a_path_prefix(make_site: MakeSite) -> None:
     assert opened.headers["Location"].startswith("https://example.com/tools/handoff/v1/handoffs/ho_")
     assert site.agent.get("/tools/handoff/v1/handoffs").status_code == 200
     assert site.agent.get("/tools/handoffx/v1/handoffs").status_code == 404
-    assert site.anybody.get("/tools/handoff").headers["Location"] == "/tools/handoff/docs"
+    assert 'href="/tools/handoff/docs"' in site.anybody.get("/tools/handoff").text
     links = {has.get("href") for _, has in Page(site.anybody.get("/tools/handoff/docs")).tags}
     assert "/tools/handoff/openapi.json" in links
     assert site.anybody.get("/tools/handoff/openapi.json").status_code == 200

@@ -11,7 +11,7 @@ from tests.store.records import at_once
 from .browser import Page, load, press
 from .site import Site
 
-VERBS = ("acknowledgement", "resolution", "refusal")
+VERBS = ("acknowledgement", "extension", "resolution", "refusal")
 
 
 def test_done_means_done_and_is_on_record_as_ada_by_link(site: Site) -> None:
@@ -138,7 +138,7 @@ def test_a_yes_and_a_no_from_one_page_are_never_both_confirmed(site: Site) -> No
     nonce = load(site, link).nonce
     assert press(site, link, "refusal", nonce).status == 303
     page = press(site, link, "resolution", nonce)
-    assert page.status == 409 and "can't be done" in page.words
+    assert page.status == 409 and "can’t be done" in page.words
     assert site.record(handoff).state == "declined"
 
 
@@ -235,7 +235,7 @@ ENDINGS = {
     "no by another": ("declined", "Ben said that it can't be done"),
     "withdrawn by the agent": ("cancelled", "shopper withdrew it"),
     "withdrawn by an operator": ("cancelled", "An operator withdrew it"),
-    "expired": ("expired", "Time ran out, and nothing was done"),
+    "expired": ("expired", "Nobody was in time, and nothing was done"),
 }
 
 

@@ -1,0 +1,99 @@
+"""What the buttons of the person's page do: each is a POST with the page's own nonce, which is also the
+command's id, so that a form sent twice acts once (promise 2). What the page then shows is person_page.py's.
+"""
+
+from __future__ import annotations
+
+from flask import current_app, redirect, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from handoff import links
+from handoff.errors import Invalid
+from handoff.models import Actor, ActorKind, AskResult, Channel, Decision
+from handoff.outcomes import Outcome
+from handoff.states import CLOSED, CloseReason, Kind, State, Trigger
+from handoff.store import sha256
+from handoff.web import rates
+from handoff.web.bodies import whole_body
+from handoff.web.context import services
+from handoff.web.person_page import Visit, contact_name, page
+
+#: The last word of a form's address, and what it asks for.
+VERBS = {
+    "acknowledgement": Trigger.ACKNOWLEDGE,
+    "extension": Trigger.EXTEND,
+    "resolution": Trigger.RESOLVE,
+    "refusal": Trigger.DECLINE,
+}
+#: The same for a route.
+VERB = f"any({', '.join(VERBS)})"
+
+
+def act(visit: Visit, asked: Trigger) -> AnyResponse:
+    """Does it, and leads back to the page; or the page at once, saying why it was not done, with what was
+    typed. Raises Unavailable and redis.RedisError when nothing was changed."""
+    whole_body()
+    answer, comment = _typed("answer"), _typed("comment")
+    nonce = request.form.get("nonce", "")
+
+    def refused(status: int, notice: str) -> AnyResponse:
+        return page(visit, status=status, notice=notice, answer=answer, comment=comment)
+
+    if not genuine(visit.subject, nonce):
+        return refused(403, "This form is too old. Please try again.")
+    if rates.over(f"link:{visit.handoff.id}:{visit.contact}", rates.ACTS):
+        return refused(429, rates.SLOWLY)
+    try:
+        outcome = _decide(visit, asked, nonce, answer, comment.strip()[:1_000] or None)
+    except Invalid as error:
+        return refused(422, error.errors[0].message if error.errors else error.detail)
+    if outcome.won:
+        return redirect(f"{current_app.config['URL_PREFIX']}{visit.path}", 303)
+    fresh = services().store.read(visit.handoff.id) or visit.handoff
+    visit = Visit(visit.path, visit.subject, fresh, visit.contact, visit.proof)
+    return refused(410 if outcome.close_reason is CloseReason.NOBODY else 409, _why_not(outcome))
+
+
+def genuine(subject: str, nonce: str) -> bool:
+    """Whether a form was loaded from us by this very visitor, as far as browsers can tell
+    (https://www.w3.org/TR/fetch-metadata/); older ones say nothing, and the nonce decides."""
+    here = request.headers.get("Sec-Fetch-Site", "same-origin") in ("same-origin", "none")
+    return links.check_nonce(services().settings.secret_keys, subject, nonce) and here
+
+
+def _typed(field: str) -> str:
+    # Browsers count a line end as one character and send two.
+    return request.form.get(field, "").replace("\r\n", "\n")
+
+
+def _decide(visit: Visit, asked: Trigger, nonce: str, answer: str, comment: str | None) -> Outcome:
+    do, handoff = services().handoffs, visit.handoff
+    decision = Decision(
+        by=Actor(kind=ActorKind.CONTACT, id=visit.contact, name=contact_name(visit.contact)),
+        channel=Channel.LINK,
+        proof=visit.proof,
+        at=services().clock(),
+        comment=comment,
+    )
+    # The page's forms share its nonce; another form, or the same with other words in it, is another command.
+    command = f"form-{asked}-{nonce}-{sha256(f'{answer}|{comment}')[:16]}"
+    match asked:
+        case Trigger.ACKNOWLEDGE:
+            return do.acknowledge(handoff.id, decision, command)
+        case Trigger.EXTEND:
+            return do.extend(handoff.id, decision, command, known=handoff)
+        case Trigger.DECLINE:
+            return do.decline(handoff.id, decision, command, known=handoff)
+        case _:
+            result = AskResult(answer=answer) if handoff.kind is Kind.ASK else None
+            return do.resolve(handoff.id, decision, command, result=result, known=handoff)
+
+
+def _why_not(outcome: Outcome) -> str:
+    if outcome.state in CLOSED:
+        return "That came too late: it was over already. Nothing was changed."
+    if outcome.asked is Trigger.EXTEND:
+        return "No more time can be had."
+    if outcome.state is State.ACKNOWLEDGED:
+        return "Somebody else has it already. You can still finish it below."
+    return "That is not possible any more. Nothing was changed."
