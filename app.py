@@ -12,6 +12,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from handoff import bootstrap
 from handoff.bootstrap import Services
+from handoff.ids import HANDOFF, is_id
 from handoff.web import api, console, health, openapi, person, pin, problems, shown, signin
 from voice import webhooks
 
@@ -73,7 +74,8 @@ class _Prefixed:
 def _fresh_log_context() -> None:
     structlog.contextvars.clear_contextvars()
     view = request.view_args or {}
-    if "handoff_id" in view:
+    # Only what is an id: anything else in its place is a stranger's text, and would get into every line.
+    if is_id(view.get("handoff_id", ""), HANDOFF):
         structlog.contextvars.bind_contextvars(handoff=view["handoff_id"])
 
 

@@ -230,8 +230,10 @@ def lapse(handoff: Handoff, meant_for: int | None, rules: Rules, now: int) -> De
     position = handoff.position
     following = next_position(rules.policy, position) if position else None
     # Whoever said "I'm on it" may have fallen asleep again: with nobody left to try, the first step is
-    # rung again. It takes a person's key to get here, so this cannot go on by itself.
-    start_step(draft, rules, following or first_position(rules.policy))
+    # rung again. It takes a person's key to get here, so this cannot go on by itself. Where nobody was to be
+    # rung, and no operator had anybody rung, nobody is.
+    if handoff.notify == "policy" or position is not None:
+        start_step(draft, rules, following or first_position(rules.policy))
     return _won(Trigger.LAPSE, draft)
 
 

@@ -16,6 +16,8 @@ from structlog.types import EventDict, Processor
 
 _NUMBER = re.compile(r"\+[1-9][0-9]{6,14}(?![0-9])|%2B[1-9][0-9]{6,14}")
 _SECRETS = re.compile(r"(hk_[0-9A-Za-z]{8,}|whsec_[0-9A-Za-z+/=]+|Bearer\s+\S+|/h/[0-9A-Za-z]{22})")
+#: Control characters but for tab and line end (tracebacks have those), and bidi and zero-width ones.
+_DRIVING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 _NEVER = frozenset(
     {"authorization", "auth_token", "resume_token", "answer", "body", "link", "key", "password"}
 )
@@ -58,7 +60,9 @@ def configure(log_format: str) -> None:
 
 
 def discreet(text: str) -> str:
-    """The text without anything that opens a door, and numbers down to their last four digits."""
+    """The text without anything that opens a door, and numbers down to their last four digits; and nothing in
+    it can drive a terminal, or show itself in another order than it has."""
+    text = _DRIVING.sub(lambda match: match.group().encode("unicode_escape").decode(), text)
     return _NUMBER.sub(lambda match: "…" + match.group()[-4:], _SECRETS.sub("[hidden]", text))
 
 
@@ -67,7 +71,11 @@ def _discreet(_: Any, __: str, event: EventDict) -> EventDict:
 
 
 def _kept(name: object, value: Any) -> Any:
-    return "[hidden]" if str(name).lower() in _NEVER else _clean(value)
+    if str(name).lower() in _NEVER:
+        return "[hidden]"
+    cleaned = _clean(value)
+    # A line end in anything but a traceback would begin a line that nobody wrote.
+    return cleaned.replace("\n", "\\n") if isinstance(cleaned, str) and name != "exception" else cleaned
 
 
 def _clean(value: Any) -> Any:

@@ -189,6 +189,11 @@ class Handoff(Record):
     def closed(self) -> bool:
         return self.state in CLOSED
 
+    def held_by(self, kind: ActorKind, id_: str) -> bool:
+        """Whether this very one has acknowledged it; an operator and a contact may have the same id."""
+        holder = self.acknowledged.by if self.acknowledged else None
+        return holder is not None and (holder.kind, holder.id) == (kind, id_)
+
     @property
     def latest_deadline(self) -> int:
         """How far the deadline can be put off, ms."""

@@ -16,7 +16,7 @@ from handoff.calls import RECONCILE_AFTER_MS, TIME_LIMIT_S, Calls
 from handoff.commands import Handoffs
 from handoff.config import Settings
 from handoff.effects import Effect
-from handoff.models import Attempt, Call, Handoff
+from handoff.models import ActorKind, Attempt, Call, Handoff
 from handoff.moments import MINUTE, SECOND
 from handoff.people import mask
 from handoff.states import CallState, Disposition
@@ -240,8 +240,7 @@ def _hang_up(services: Services, call_id: str, *, even_ended: bool = False) -> b
 def _is_theirs(services: Services, call: Call) -> bool:
     """Whether the person on this call is the one who has acknowledged the handoff."""
     handoff = services.store.read(call.entries[0].handoff) if call.entries else None
-    holder = handoff.acknowledged if handoff and not handoff.closed else None
-    return holder is not None and holder.by.id == call.contact
+    return bool(handoff and not handoff.closed and handoff.held_by(ActorKind.CONTACT, call.contact))
 
 
 def _try_again(services: Services, effect: Effect, call: Call, error: Retryable) -> bool:

@@ -285,7 +285,7 @@ def _as_open(handoff: Handoff) -> Handoff:
 
 
 def _holds(handoff: Handoff, call: Call) -> bool:
-    return handoff.acknowledged is not None and handoff.acknowledged.by.id == call.contact
+    return handoff.held_by(ActorKind.CONTACT, call.contact)
 
 
 def _text_sent(handoff: Handoff, attempt: Attempt) -> bool:

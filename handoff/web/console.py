@@ -20,7 +20,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from handoff import ids
 from handoff.changes import open_calls
-from handoff.errors import Invalid, NotFound, Unavailable
+from handoff.errors import BadRequest, Invalid, NotFound, Unavailable
 from handoff.models import AskResult, Channel, Decision, Handoff, Proof
 from handoff.outcomes import Outcome
 from handoff.states import CloseReason, Kind, State, Trigger
@@ -140,8 +140,9 @@ def not_signed_in(_: NotSignedIn) -> AnyResponse:
     if request.path.endswith("/news"):
         return Response(status=401, mimetype="text/plain", headers={"Cache-Control": "no-store"})
     if request.method == "POST":
-        where = where.rpartition("/")[0]
-        return sign_in_page(401, "You are not signed in any more. Nothing was changed.", onward=where)
+        where, typed = where.rpartition("/")[0], [request.form.get(one, "") for one in ("answer", "comment")]
+        notice = "You are not signed in any more. Nothing was changed."
+        return sign_in_page(401, notice, onward=where, typed="\n".join(filter(None, typed)))
     return redirect(_at(f"/sign-in?{urlencode({'next': where})}"), 303)
 
 
@@ -149,6 +150,12 @@ def not_signed_in(_: NotSignedIn) -> AnyResponse:
 def not_found(_: NotFound) -> AnyResponse:
     """No such handoff, or it was deleted after its retention time."""
     return _trouble(404, "There is no such handoff here. It may have been deleted after its retention time.")
+
+
+@bp.errorhandler(BadRequest)
+def broken_off(_: BadRequest) -> AnyResponse:
+    """A form that did not arrive whole."""
+    return _trouble(400, "That broke off on its way. Nothing was changed; please send it again.")
 
 
 @bp.errorhandler(Invalid)
@@ -160,9 +167,11 @@ def invalid(error: Invalid) -> AnyResponse:
 @bp.errorhandler(redis.RedisError)
 @bp.errorhandler(Unavailable)
 def not_now(error: Exception) -> AnyResponse:
-    """Nothing was changed; the form can be sent again."""
+    """What was sent may have been taken and the word of it lost; sent again, it counts once."""
     log.error("console_not_available", why=type(error).__name__)
-    what = "We can’t reach our own memory right now. Nothing was changed."
+    what = (
+        "We can’t reach our own memory right now. If you sent something, send it again: it counts only once."
+    )
     return page("console_trouble.html", 503, what=what)
 
 
@@ -212,7 +221,6 @@ def _case(operator: Operator, handoff: Handoff, *, status: int = 200, notice: st
     events = at.store.events(handoff.id)
     found = (at.store.read_call(one.call) for one in handoff.attempts if one.call)
     calls = {call.id: call for call in found if call is not None}
-    holder = handoff.acknowledged.by if handoff.acknowledged else None
     return page(
         "console_story.html" if "fragment" in request.args and request.method == "GET" else "handoff.html",
         status,
@@ -221,7 +229,7 @@ def _case(operator: Operator, handoff: Handoff, *, status: int = 200, notice: st
         notice=notice,
         lines=lines(handoff, events, calls),
         reached=reached(handoff, events, calls),
-        mine=holder is not None and holder.id == operator.actor.id,
+        mine=handoff.held_by(operator.actor.kind, operator.actor.id),
         open=not handoff.closed and at.clock() < handoff.deadline,
         ringing=[one.contact_name for one in open_calls(handoff)],
         metadata=json.dumps(handoff.metadata, ensure_ascii=False, indent=2) if handoff.metadata else "",

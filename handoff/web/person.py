@@ -13,7 +13,7 @@ from flask import Blueprint
 from werkzeug.wrappers import Response as AnyResponse
 
 from handoff import links
-from handoff.errors import Unavailable
+from handoff.errors import BadRequest, NotFound, Unavailable
 from handoff.models import Proof
 from handoff.web import person_page, person_view, rates
 from handoff.web.context import services
@@ -65,6 +65,18 @@ def not_now(error: Exception) -> AnyResponse:
     """Nothing was changed; the form can be sent again."""
     log.error("page_not_available", why=type(error).__name__)
     return rendered("trouble.html", 503, what="We can’t reach our own memory right now.")
+
+
+@bp.errorhandler(NotFound)
+def gone(_: NotFound) -> AnyResponse:
+    """It was deleted after its retention time, perhaps a moment ago."""
+    return rendered("unknown.html", 404)
+
+
+@bp.errorhandler(BadRequest)
+def broken_off(_: BadRequest) -> AnyResponse:
+    """A form that did not arrive whole."""
+    return rendered("trouble.html", 400, what="That broke off on its way.")
 
 
 @bp.errorhandler(413)

@@ -143,7 +143,7 @@ def contact_name(contact_id: str) -> str | None:
 def _values(visit: Visit, *, notice: str = "", answer: str = "", comment: str = "") -> dict[str, Any]:
     handoff, now = visit.handoff, services().clock()
     acknowledged, over = handoff.acknowledged, ending(handoff, visit.contact, now)
-    mine = acknowledged is not None and acknowledged.by.id == visit.contact
+    mine = handoff.held_by(ActorKind.CONTACT, visit.contact)
     holder = (acknowledged.by.name or acknowledged.by.id) if acknowledged and not mine else None
     free = acknowledged is None
     return {

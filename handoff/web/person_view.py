@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from flask import Response, current_app, make_response, render_template
 
-from handoff.models import Handoff
+from handoff.models import ActorKind, Handoff
 from handoff.web.context import services
 
 _HOST = re.compile(
@@ -25,13 +25,12 @@ def frame(handoff: Handoff, contact: str) -> Response:
     not."""
     origin = origin_of(handoff.live_view_url, services().settings.public_url)
     over = handoff.closed or services().clock() >= handoff.deadline
-    holder = handoff.acknowledged.by.id if handoff.acknowledged else None
     what = ""
     if over:
         what = "It is over. There is nothing to see here any more."
     elif handoff.live_view_url is None:
         what = "The agent shows no browser."
-    elif holder != contact:
+    elif not handoff.held_by(ActorKind.CONTACT, contact):
         what = "First say on the page that you’re on it; then the browser is shown."
     elif origin is None:
         what = "This browser can’t be shown inside the page. Please open it full size."

@@ -18,9 +18,9 @@ from flask import Blueprint, current_app, redirect, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from handoff import links, sessions
-from handoff.errors import Unavailable
+from handoff.errors import BadRequest, NotFound, Unavailable
 from handoff.ids import HANDOFF, is_id
-from handoff.models import Proof
+from handoff.models import Handoff, Proof
 from handoff.moments import HOUR, MINUTE, SECOND
 from handoff.policy import Contact
 from handoff.web import person, person_page, person_view, rates
@@ -39,6 +39,8 @@ TRIES, TRIES_WINDOW_S, TRIES_FROM_HERE = 10, 600, 10
 #: Tries for one person in an hour, over all handoffs: a requester may open as many as it likes. At this rate
 #: six digits last for years; who was locked out by somebody else's tries can still be helped by an operator.
 TRIES_PER_PERSON = 30
+#: Compared with where no contact has the name that was given.
+NOBODY = Contact(id="", name="", number="")
 REFUSED = "This name and PIN don’t fit, or there is nothing here for you."
 
 
@@ -59,13 +61,16 @@ def show_pin(handoff_id: str) -> AnyResponse:
     name = request.form.get("name", "")
     if not genuine(_subject(handoff_id), request.form.get("nonce", "")):
         return _ask(handoff_id, 403, "This form is too old. Please try again.", name)
-    contact = _named(name)
-    if _too_often(handoff_id, contact):
-        return _ask(handoff_id, 429, "Too many tries. Please wait, or ask an operator to sign in.", name)
     # Everything is looked at in any case, so that neither words nor time tell what was wrong.
     handoff = services().store.read(handoff_id) if is_id(handoff_id, HANDOFF) else None
-    good = _same(request.form.get("pin", "").strip(), contact.pin if contact else None)
-    if not good or contact is None or handoff is None or handoff.notify != "none":
+    handoff = handoff if handoff is not None and handoff.notify == "none" else None
+    named = _named(name)
+    if _too_often(handoff, named):
+        return _ask(handoff_id, 429, "Too many tries. Please wait, or ask an operator to sign in.", name)
+    given = request.form.get("pin", "").strip()
+    fitting = [one for one in named or [NOBODY] if _same(given, one.pin)]
+    contact = fitting[0] if fitting else None
+    if contact is None or handoff is None:
         log.warning("pin_refused")
         return _ask(handoff_id, 403, REFUSED, name)
     log.info("pin_accepted", handoff=handoff.id, contact=contact.id)
@@ -96,7 +101,9 @@ def button(handoff_id: str, verb: str) -> AnyResponse:
     """One of the page's buttons was pressed."""
     if visit := _visit(handoff_id):
         return act(visit, VERBS[verb])
-    return _ask(handoff_id, 403, "Nothing was sent: please show again that it is you, and send it once more.")
+    typed = "\n".join(filter(None, (request.form.get(one, "") for one in ("answer", "comment"))))
+    notice = "Nothing was sent: please show again that it is you, and send it once more."
+    return _ask(handoff_id, 403, notice, typed=typed)
 
 
 @bp.get("/p/<handoff_id>/news")
@@ -116,6 +123,8 @@ def view(handoff_id: str) -> AnyResponse:
 bp.register_error_handler(redis.RedisError, person.not_now)
 bp.register_error_handler(Unavailable, person.not_now)
 bp.register_error_handler(413, person.too_large)
+bp.register_error_handler(NotFound, person.gone)
+bp.register_error_handler(BadRequest, person.broken_off)
 
 
 def _visit(handoff_id: str) -> Visit | None:
@@ -135,35 +144,49 @@ def _visit(handoff_id: str) -> Visit | None:
     return Visit(f"/p/{handoff_id}", sealed, handoff, contact, Proof.LINK_PIN)
 
 
-def _ask(handoff_id: str, status: int = 200, notice: str = "", name: str = "") -> AnyResponse:
+def _ask(
+    handoff_id: str, status: int = 200, notice: str = "", name: str = "", typed: str = ""
+) -> AnyResponse:
     nonce = links.make_nonce(services().settings.secret_keys[0], _subject(handoff_id))
     at = f"{current_app.config['URL_PREFIX']}/p/{quote(handoff_id, safe='')}"
-    return rendered("pin.html", status, at=at, handoff_id=handoff_id, nonce=nonce, notice=notice, name=name)
+    return rendered(
+        "pin.html",
+        status,
+        at=at,
+        handoff_id=handoff_id,
+        nonce=nonce,
+        notice=notice,
+        name=name,
+        typed=typed,
+    )
 
 
 def _subject(handoff_id: str) -> str:
     return f"pin-form {handoff_id}"
 
 
-def _named(name: str) -> Contact | None:
-    """The contact of this name, however they write it."""
+def _named(name: str) -> list[Contact]:
+    """The contacts of this name, however they write it; two people may have the same."""
     wanted = _folded(name)
-    return next((one for one in services().settings.contacts if wanted in (_folded(one.name), one.id)), None)
+    return [one for one in services().settings.contacts if wanted in (_folded(one.name), one.id)]
 
 
 def _folded(name: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
-def _too_often(handoff_id: str, contact: Contact | None) -> bool:
-    """Counts this try in every way, and says whether it was one too many in any."""
-    where = handoff_id if is_id(handoff_id, HANDOFF) else "none"
-    counts = [
-        rates.over(f"pin:{where}", TRIES, TRIES_WINDOW_S),
-        rates.over_from_here("pin", TRIES_FROM_HERE),
-        rates.over(f"pin-of:{contact.id if contact else ''}", TRIES_PER_PERSON, HOUR // SECOND),
-    ]
-    return any(counts)
+def _too_often(handoff: Handoff | None, named: list[Contact]) -> bool:
+    """Counts this try in every way, and says whether it was one too many in any.
+
+    Tries at a handoff that does not exist count for their address alone: else anybody could lock a person
+    out without knowing a handoff, and a name could be told from a made-up one.
+    """
+    many = rates.over_from_here("pin", TRIES_FROM_HERE)
+    if handoff is None:
+        return many
+    counts = [rates.over(f"pin:{handoff.id}", TRIES, TRIES_WINDOW_S)]
+    counts += [rates.over(f"pin-of:{one.id}", TRIES_PER_PERSON, HOUR // SECOND) for one in named]
+    return many or any(counts)
 
 
 def _same(given: str, pin: str | None) -> bool:

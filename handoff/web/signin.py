@@ -22,7 +22,7 @@ from handoff import keys, links, sessions
 from handoff.errors import Unavailable
 from handoff.models import Actor, ActorKind, ApiKey
 from handoff.moments import HOUR, SECOND
-from handoff.web import context
+from handoff.web import context, rates
 from handoff.web.bodies import whole_body
 from handoff.web.context import services
 
@@ -31,7 +31,7 @@ bp = Blueprint("signin", __name__)
 
 COOKIE, PURPOSE, LASTS_MS = "handoff_operator", "operator", 12 * HOUR
 #: Tries per address and minute.
-RATE, RATE_WINDOW_S = 10, 60
+RATE = 10
 #: What forms are bound to where there is no session yet, and where none is needed.
 NO_SESSION, OPEN = "sign-in", "open"
 
@@ -87,7 +87,7 @@ def sign_in() -> AnyResponse:
     whole_body()
     if not genuine(None):
         return sign_in_page(403, "This form is too old. Please try again.")
-    if services().store.over_rate(f"sign-in:{request.remote_addr}", RATE, RATE_WINDOW_S):
+    if rates.over_from_here("sign-in", RATE):
         return sign_in_page(429, "Too many tries from your address. Please wait a minute.")
     key = request.form.get("key", "").strip()
     record = keys.recognise(services().store, key, services().clock()) if key else None
@@ -95,13 +95,13 @@ def sign_in() -> AnyResponse:
         log.warning("sign_in_refused")
         return sign_in_page(403, "This key is not known here, or it was revoked.")
     if "operator" not in record.scopes:
-        log.warning("sign_in_refused", key=record.id)
+        log.warning("sign_in_refused", key_id=record.id)
         return sign_in_page(
             403,
             f"This is the key of an agent ({record.agent}). An agent can’t answer its own requests, so it "
             "can’t sign in. You need an operator’s key; “handoff keys create NAME --operator” makes one.",
         )
-    log.info("signed_in", key=record.id)
+    log.info("signed_in", key_id=record.id)
     response = redirect(_onward(request.form.get("next", "")), 303)
     expires = services().clock() + LASTS_MS
     sealed = sessions.seal(services().settings.secret_keys[0], PURPOSE, record.id, expires)
@@ -129,10 +129,13 @@ def not_now(error: Exception) -> AnyResponse:
     return page("console_trouble.html", 503, what="We can’t reach our own memory right now.")
 
 
-def sign_in_page(status: int = 200, notice: str = "", *, onward: str | None = None) -> Response:
-    """The form to sign in with, and why it is shown. `onward` is where to go afterwards, if not as asked."""
+def sign_in_page(
+    status: int = 200, notice: str = "", *, onward: str | None = None, typed: str = ""
+) -> Response:
+    """The form to sign in with, and why it is shown. `onward` is where to go afterwards, if not as asked;
+    `typed` is what was written and could not be taken."""
     onward = request.values.get("next", "") if onward is None else onward
-    return page("signin.html", status, notice=notice, onward=onward if _local(onward) else "")
+    return page("signin.html", status, notice=notice, onward=onward if _local(onward) else "", typed=typed)
 
 
 def page(template: str, status: int = 200, **values: Any) -> Response:
@@ -182,11 +185,9 @@ def _local(path: str) -> bool:
 
 
 def _onward(path: str) -> str:
+    # What is asked for never carries the prefix, which may be a path that we have ourselves.
     prefix: str = current_app.config["URL_PREFIX"]
-    if not _local(path):
-        return f"{prefix}/"
-    has_it = prefix and (path == prefix or path.startswith(f"{prefix}/"))
-    return path if has_it else prefix + path
+    return prefix + (path if _local(path) else "/")
 
 
 def _where() -> dict[str, Any]:

@@ -25,7 +25,7 @@ PROOFS = {
     Proof.SMS: "text message",
     Proof.LINK: "link in the text",
     Proof.LINK_PIN: "page and PIN",
-    Proof.CONSOLE: "operator’s key",
+    Proof.CONSOLE: "operator’s page",
     Proof.OBSERVED: "saw that it was gone",
     Proof.POLICY: "declared when it was opened",
 }
@@ -106,7 +106,7 @@ def underway(handoff: Handoff) -> str:
         return f"{name(handoff.acknowledged.by)} has it"
     if under_way := open_calls(handoff):
         return f"Calling {all_of([one.contact_name for one in under_way])}"
-    if handoff.notify == "none":
+    if handoff.notify == "none" and not handoff.attempts:
         return "Nobody is rung; it waits on its page"
     return "Everybody was tried; links stay good" if handoff.exhausted else "Nobody is being called"
 

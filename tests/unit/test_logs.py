@@ -114,3 +114,15 @@ def test_configuring_twice_does_not_double_the_lines() -> None:
 def test_chatty_libraries_are_heard_only_when_something_is_wrong() -> None:
     code = "logging.getLogger('twilio.http_client').info('POST with everything')\nlog.info('ours')"
     assert [line["event"] for line in objects(code)] == ["ours"]
+
+
+@pytest.mark.parametrize("log_format", ["json", "console"])
+def test_what_a_stranger_sent_can_not_drive_the_terminal_that_shows_the_log(log_format: str) -> None:
+    code = 'log.info("refused", why="a\\x1b]0;x\\x07b\\nforged \\u202ec\\x9b1m")'
+    (line,) = lines(code, log_format)
+    assert line.isprintable() and "forged" in line
+
+
+def test_a_traceback_keeps_its_lines() -> None:
+    found = lines("try:\n  1 / 0\nexcept ZeroDivisionError:\n  log.exception('broken')", "console")
+    assert len(found) > 3

@@ -95,6 +95,25 @@ def test_nobody_is_rung_again_for_what_somebody_has_or_what_is_over(state: State
     assert not lifecycle.ring_again(handoff_in(state), OPS, RULES, NOW + 1).outcome.won
 
 
+def test_nobody_is_rung_for_a_handoff_that_rings_nobody_when_a_pause_runs_out() -> None:
+    held = after(lifecycle.acknowledge(opened(notify="none"), word(), RULES, NOW))
+    lapsed = after(lifecycle.lapse(held, until(held), RULES, until(held)))
+    assert (lapsed.state, lapsed.attempts) == (State.ESCALATING, ())
+
+
+def test_where_an_operator_had_people_rung_the_ladder_goes_on_when_a_pause_runs_out() -> None:
+    rung = after(lifecycle.ring_again(opened(notify="none"), OPS, RULES, NOW))
+    held = after(lifecycle.acknowledge(rung, word(), RULES, NOW))
+    lapsed = after(lifecycle.lapse(held, until(held), RULES, until(held)))
+    assert [one.contact for one in calls_of(lapsed)] == ["ada", "ben"]
+
+
+def test_an_operator_and_a_contact_with_the_same_id_are_two() -> None:
+    held = after(lifecycle.acknowledge(opened(), word("ops"), RULES, NOW))
+    assert held.held_by(ActorKind.CONTACT, "ops")
+    assert not held.held_by(ActorKind.OPERATOR, "ops")
+
+
 def test_a_handoff_that_rings_nobody_says_where_its_page_is_and_one_that_rings_does_not() -> None:
     rules = RULES.model_copy(update={"public_url": "https://handoff.example.com"})
     silent = opened(notify="none", by=rules)

@@ -91,7 +91,7 @@ def test_other_ways_to_decide_are_told_by_their_proof() -> None:
     refused = lines(HAVING, [event(EventType.DECLINED, word("ben").by, Proof.LINK)], {})[0]
     assert (refused.words, refused.said) == ("Ben (link in the text): it can’t be done.", "no access")
     assert said(event(EventType.RUNG_AGAIN, OPS, Proof.CONSOLE)).startswith(
-        "ops (operator’s key): ring again."
+        "ops (operator’s page): ring again."
     )
     seen = event(EventType.RESOLVED, AGENT, Proof.OBSERVED, close_reason="observed")
     assert said(seen) == "checkout-bot saw that the wall is gone."

@@ -116,7 +116,7 @@ def test_people_are_rung_again_when_nobody_is_and_not_while_a_phone_rings(site: 
         assert browser.post(f"/handoffs/{handoff}/ring", page.nonce).status == 303
     assert len(site.effects("place_call")) == calls + 1
     assert site.types(handoff).count("rung_again") == 1
-    assert "ops (operator’s key): ring again." in browser.get(f"/handoffs/{handoff}").words
+    assert "ops (operator’s page): ring again." in browser.get(f"/handoffs/{handoff}").words
 
 
 def test_withdrawing_asks_once_more_without_a_script(site: Site) -> None:

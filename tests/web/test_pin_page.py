@@ -227,6 +227,40 @@ def test_a_requester_that_opens_many_handoffs_does_not_get_more_tries_for_one_pe
     assert answers == [403] * 30 + [429] * 2
 
 
+def test_nobody_is_locked_out_by_tries_at_handoffs_that_do_not_exist(site: Site) -> None:
+    for n in range(31):
+        Phone(site, f"192.0.2.{n}").proves(NOBODY, pin=f"{n:06}")
+    assert Phone(site, "192.0.2.99").proves(opened(site)).status_code == 303
+
+
+def test_a_made_up_name_is_slowed_down_like_a_real_one(site: Site) -> None:
+    for n in range(31):
+        Phone(site, f"192.0.2.{n}").proves(opened(site), name="Nobody", pin=f"{n:06}")
+    assert Phone(site, "192.0.2.99").proves(opened(site), name="Somebody").status_code == 403
+
+
+def test_two_people_of_one_name_each_have_their_own_pin(make_site: MakeSite) -> None:
+    site = make_site(
+        HANDOFF_TO_NUMBER="Ada=+12125550123,ada=+12125550124", HANDOFF_PINS="ada=482913,ada-2=719204"
+    )
+    for pin, contact in (("482913", "ada"), ("719204", "ada-2")):
+        handoff, phone = opened(site), Phone(site)
+        assert phone.proves(handoff, pin=pin).status_code == 303
+        phone.send(f"/p/{handoff}/acknowledgement")
+        held = site.record(handoff).acknowledged
+        assert held is not None and held.by.id == contact
+
+
+def test_what_was_typed_is_shown_when_the_half_hour_is_over(site: Site) -> None:
+    handoff, phone = opened(site, kind="ask"), Phone(site)
+    phone.proves(handoff)
+    nonce = phone.get(f"/p/{handoff}").nonce
+    site.now += 31 * MINUTE
+    page = Page(phone.send(f"/p/{handoff}/resolution", nonce, answer="a long answer <b>"))
+    assert (page.status, "a long answer <b>" in page.words) == (403, True)
+    assert not site.record(handoff).closed
+
+
 def test_a_pin_that_was_taken_away_ends_the_visit(site: Site, make_site: MakeSite) -> None:
     handoff, phone = opened(site), Phone(site)
     cookie = phone.proves(handoff).headers["Set-Cookie"].partition(";")[0]

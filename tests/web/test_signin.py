@@ -165,11 +165,10 @@ def test_one_is_led_on_to_pages_of_ours_only(site: Site, onward: str, to: str) -
 def test_under_a_path_prefix_the_cookie_and_every_address_keep_to_it(make_site: MakeSite) -> None:
     site = make_site(HANDOFF_PUBLIC_URL="https://handoff.example.com/tools/handoff")
     browser = Browser(site)
-    for onward in ("/handoffs/ho_1", "/tools/handoff/handoffs/ho_1"):
-        nonce = Browser(site).get("/tools/handoff/sign-in").nonce
-        answer = browser.post("/tools/handoff/sign-in", nonce, key=OPERATOR_KEY, next=onward)
-        assert answer.response.headers["Location"] == "/tools/handoff/handoffs/ho_1"
-        assert "Path=/tools/handoff;" in answer.response.headers["Set-Cookie"] + ";"
+    nonce = Browser(site).get("/tools/handoff/sign-in").nonce
+    answer = browser.post("/tools/handoff/sign-in", nonce, key=OPERATOR_KEY, next="/handoffs/ho_1")
+    assert answer.response.headers["Location"] == "/tools/handoff/handoffs/ho_1"
+    assert "Path=/tools/handoff;" in answer.response.headers["Set-Cookie"] + ";"
     handoff = site.agent.opened()
     for path in ("/tools/handoff/", f"/tools/handoff/handoffs/{handoff}"):
         page = browser.get(path)
@@ -178,6 +177,21 @@ def test_under_a_path_prefix_the_cookie_and_every_address_keep_to_it(make_site: 
             for name in ("href", "src", "action", "data-news", "data-again"):
                 target = has.get(name) or "#"
                 assert target.startswith(("/tools/handoff/", "#")), (tag, has)
+
+
+def test_a_prefix_that_is_called_like_a_page_of_ours_leads_to_that_page_all_the_same(
+    make_site: MakeSite,
+) -> None:
+    site = make_site(HANDOFF_PUBLIC_URL="https://handoff.example.com/handoffs")
+    nonce = Browser(site).get("/handoffs/sign-in").nonce
+    answer = Browser(site).post("/handoffs/sign-in", nonce, key=OPERATOR_KEY, next="/handoffs/ho_1")
+    assert answer.response.headers["Location"] == "/handoffs/handoffs/ho_1"
+
+
+def test_what_was_typed_is_shown_when_the_session_ran_out(site: Site) -> None:
+    handoff = site.agent.opened(kind="ask", reason="Which plan?")
+    page = Browser(site).post(f"/handoffs/{handoff}/resolution", "x", answer="the small one <b>")
+    assert (page.status, "the small one <b>" in page.words) == (401, True)
 
 
 def test_where_the_list_is_open_nobody_needs_to_sign_in(make_site: MakeSite) -> None:
