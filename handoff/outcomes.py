@@ -7,8 +7,6 @@ repeated because its reply was lost, gets the same outcome again.
 
 from __future__ import annotations
 
-from pydantic import Field
-
 from handoff.models import Actor, Decision, Handoff, Record
 from handoff.states import CloseReason, State, Trigger
 
@@ -26,13 +24,11 @@ class Outcome(Record):
     holder: Decision | None = None  # who has acknowledged it, while that lasts
     holder_until: int | None = None
     next_name: str | None = None  # after a pass: who is reached now; None when nobody is left
-    #: The handoff as this command left it; None for a command that lost, or was carried out before.
-    after: Handoff | None = Field(default=None, exclude=True, repr=False)
 
 
 def won(asked: Trigger, after: Handoff, *, next_name: str | None = None) -> Outcome:
     """The command did what it asked for; `after` is the handoff as committed."""
-    return _outcome(True, asked, after, next_name).model_copy(update={"after": after})
+    return _outcome(True, asked, after, next_name)
 
 
 def lost(asked: Trigger, standing: Handoff) -> Outcome:

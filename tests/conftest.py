@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,13 @@ from devphone.testing import DevPhone
 from handoff.dev import redis_server
 from handoff.dev.redis_server import RunningRedis
 from tests.world import ACCOUNT, OURS, TOKEN, Agent, MakeWorld, World
+
+
+def pytest_configure() -> None:
+    """A shell that starts this run in the background has Ctrl-C ignored, and so would every program that
+    tests start and end with it (POSIX.1-2024, Shell Command Language, 2.11)."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

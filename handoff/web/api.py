@@ -197,7 +197,7 @@ def _as_operator(handoff_id: str) -> tuple[ApiKey, Handoff]:
 def _settled(handoff_id: str, outcome: Outcome) -> Response:
     if not outcome.won:
         raise problems.refused(outcome)
-    return said(HandoffView.of(outcome.after or context.services().handoffs.get(handoff_id)))
+    return said(HandoffView.of(context.services().handoffs.get(handoff_id)))
 
 
 def _decision(key: ApiKey, body: CommentRequest) -> Decision:

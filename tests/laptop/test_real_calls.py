@@ -53,6 +53,7 @@ def test_a_phone_rings_the_link_opens_from_outside_and_a_key_lets_the_agent_go_o
         browser.get(text.links[0])
 
 
+@pytest.mark.slow
 def test_what_twilio_will_not_do_is_said_before_anything_starts(
     start: Start, account: dict[str, str]
 ) -> None:
@@ -66,6 +67,7 @@ def test_what_twilio_will_not_do_is_said_before_anything_starts(
     assert ADA not in laptop.complaints() and OURS not in laptop.complaints()
 
 
+@pytest.mark.slow
 def test_a_tunnel_that_dies_comes_back_under_another_name_and_the_next_ring_has_a_good_link(
     start: Start,
     twilio: Twilio,
@@ -110,6 +112,7 @@ def test_a_tunnel_that_dies_comes_back_under_another_name_and_the_next_ring_has_
     until(lambda: not laptop.left_running(), PATIENCE_S, "all of it to end")
 
 
+@pytest.mark.slow
 def test_without_cloudflared_ngrok_is_taken_and_a_person_is_told_where_everything_is(
     start: Start, account: dict[str, str], browser: httpx2.Client
 ) -> None:
@@ -123,6 +126,7 @@ def test_without_cloudflared_ngrok_is_taken_and_a_person_is_told_where_everythin
     assert browser.get(f"{address}/healthz").json() == {"status": "ok"}
 
 
+@pytest.mark.slow
 def test_settings_may_stand_in_a_file_and_the_environment_outranks_it(
     start: Start, account: dict[str, str], tmp_path: Path
 ) -> None:

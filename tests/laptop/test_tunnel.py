@@ -144,6 +144,7 @@ def test_a_lookout_asks_until_the_address_leads_to_us() -> None:
         lookout.close()
 
 
+@pytest.mark.slow
 def test_an_address_that_never_leads_here_ends_the_run_in_time_and_tells_how_it_stands(
     tmp_path: Path, world_wide: Internet
 ) -> None:
