@@ -62,7 +62,7 @@ def view(given: str) -> AnyResponse:
 @bp.errorhandler(redis.RedisError)
 @bp.errorhandler(Unavailable)
 def not_now(error: Exception) -> AnyResponse:
-    """Nothing was changed; the form can be sent again."""
+    """Perhaps nothing was changed: the reply to a commit may be what was lost. The form can be sent again."""
     log.error("page_not_available", why=type(error).__name__)
     return rendered("trouble.html", 503, what="We can’t reach our own memory right now.")
 
@@ -76,13 +76,13 @@ def gone(_: NotFound) -> AnyResponse:
 @bp.errorhandler(BadRequest)
 def broken_off(_: BadRequest) -> AnyResponse:
     """A form that did not arrive whole."""
-    return rendered("trouble.html", 400, what="That broke off on its way.")
+    return rendered("trouble.html", 400, what="That broke off on its way.", certain=True)
 
 
 @bp.errorhandler(413)
 def too_large(_: Exception) -> AnyResponse:
     """What was sent is more than any form of ours takes."""
-    return rendered("trouble.html", 413, what="That was too long to send.")
+    return rendered("trouble.html", 413, what="That was too long to send.", certain=True)
 
 
 def _behind(given: str) -> Visit | None:
@@ -98,5 +98,5 @@ def _behind(given: str) -> Visit | None:
 
 def _unknown() -> AnyResponse:
     if rates.over_from_here("unknown-link"):
-        return rendered("trouble.html", 429, what=rates.SLOWLY)
+        return rendered("trouble.html", 429, what=rates.SLOWLY, certain=True)
     return rendered("unknown.html", 404)

@@ -31,7 +31,7 @@ VERB = f"any({', '.join(VERBS)})"
 
 def act(visit: Visit, asked: Trigger) -> AnyResponse:
     """Does it, and leads back to the page; or the page at once, saying why it was not done, with what was
-    typed. Raises Unavailable and redis.RedisError when nothing was changed."""
+    typed. Raises Unavailable and redis.RedisError when it may not have been done."""
     whole_body()
     answer, comment = _typed("answer"), _typed("comment")
     nonce = request.form.get("nonce", "")

@@ -124,7 +124,7 @@ def sign_out() -> AnyResponse:
 @bp.errorhandler(redis.RedisError)
 @bp.errorhandler(Unavailable)
 def not_now(error: Exception) -> AnyResponse:
-    """Nothing was changed; the form can be sent again."""
+    """The form can be sent again."""
     log.error("sign_in_not_available", why=type(error).__name__)
     return page("console_trouble.html", 503, what="We can’t reach our own memory right now.")
 

@@ -6,10 +6,14 @@ import re
 
 import pytest
 
+from tests.world import until
+
 from .conftest import TakePicture, Visit, places
 from .look import moved
 from .stage import DONE, Stage
 from .visitor import Visitor
+
+STALE = "This page is no longer kept fresh. Please load it again."
 
 
 def test_somebody_else_settled_it_while_the_page_was_open(
@@ -130,3 +134,98 @@ def test_the_countdown_reaches_zero_and_the_buttons_go(
     assert phone.still_marked
     take_picture(phone, "zero")
     phone.forgive_if_any("INTERNET_DISCONNECTED")
+
+
+def test_who_may_not_see_it_any_more_is_told_so_and_hears_of_no_end_that_is_none(
+    visit: Visit, stage: Stage, phone: Visitor, take_picture: TakePicture
+) -> None:
+    """Half an hour after a PIN the cookie is gone, and what others did is not told to this page."""
+    url = _with_a_pin(stage, phone, timeout_s=600, max_timeout_s=3_600)
+    phone.page.clock.install(time=stage.world.now / 1000)
+    phone.open(url)
+    phone.context.clear_cookies()
+    stage.world.operator.acknowledge(stage.handoff)
+    phone.sees(STALE)
+    assert phone.find(DONE).is_visible()
+    take_picture(phone, "told")
+    before, ben = stage.record.deadline, visit(*places(stage))
+    _proves(ben, url)
+    ben.tap(re.compile("10 more minutes"))
+    until(lambda: stage.record.deadline > before, 10, "more time to be given")
+    phone.page.clock.fast_forward(601_000)
+    phone.sees("The time that was known here is over. Please load this page again.")
+    assert "Time ran out" not in phone.words()
+    assert phone.find(DONE).is_visible()
+    take_picture(phone, "zero")
+    phone.forgive("403")
+
+
+def test_time_that_ran_out_where_nobody_may_look_any_more_is_taken_back(stage: Stage, phone: Visitor) -> None:
+    """Without a line it was right to say so; then there is one, and it leads nowhere."""
+    url = _with_a_pin(stage, phone, timeout_s=600, max_timeout_s=3_600)
+    phone.page.clock.install(time=stage.world.now / 1000)
+    phone.open(url)
+    phone.context.set_offline(True)
+    phone.page.clock.fast_forward(601_000)
+    phone.sees("Time ran out")
+    phone.context.clear_cookies()
+    phone.context.set_offline(False)
+    phone.page.clock.fast_forward(60_000)
+    phone.sees(STALE)
+    assert "Time ran out" not in phone.words()
+    phone.forgive("403")
+    phone.forgive_if_any("INTERNET_DISCONNECTED")
+
+
+def test_a_page_that_was_no_longer_fresh_is_again_once_a_press_was_answered(
+    stage: Stage, phone: Visitor
+) -> None:
+    url = _with_a_pin(stage, phone)
+    phone.open(url)
+    phone.marks_the_page()
+    phone.context.clear_cookies()
+    stage.world.operator.acknowledge(stage.handoff)
+    phone.sees(STALE)
+    old, phone.page = phone.page, phone.context.new_page()
+    _proves(phone, url)
+    phone.page.close()
+    phone.page = old
+    phone.tap(re.compile("10 more minutes"))
+    phone.page.get_by_text(STALE).wait_for(state="hidden")
+    stage.world.operator.cancel(stage.handoff)
+    phone.sees_no_button()
+    assert phone.still_marked
+    phone.forgive("403")
+
+
+def test_who_comes_back_after_it_was_deleted_is_told_so(stage: Stage, phone: Visitor) -> None:
+    """The phone lay in a drawer when it ended, and for weeks after."""
+    stage.opens()
+    phone.hears_no_news()
+    phone.open(stage.ada)
+    phone.context.set_offline(True)
+    stage.world.operator.cancel(stage.handoff)
+    stage.world.forgives_what_rang()
+    stage.world.advance(stage.world.services.handoffs.rules().keep_closed_ms / 1000 + 60)
+    phone.hears_news()
+    phone.context.set_offline(False)
+    phone.sees(STALE)
+    stage.handoff = ""  # there is none to be ended
+    phone.forgive("404")
+    phone.forgive_if_any("INTERNET_DISCONNECTED")
+
+
+def _with_a_pin(stage: Stage, phone: Visitor, **options: int) -> str:
+    """A handoff that nobody is rung for, and the phone shows who it is."""
+    stage.opens(notify="none", **options)
+    url = str(stage.world.show(stage.handoff)["page_url"])
+    _proves(phone, url)
+    return url
+
+
+def _proves(hand: Visitor, url: str) -> None:
+    hand.open(url)
+    hand.field(re.compile("name")).fill("Ada")
+    hand.field("PIN").fill("482913")
+    hand.tap(hand.page.get_by_role("main").get_by_role("button"))
+    hand.find(DONE).wait_for()

@@ -47,6 +47,9 @@ new PerformanceObserver((list) => {
 }).observe({ type: "layout-shift", buffered: true });
 """
 
+#: Where an open page listens.
+_NEWS = re.compile("/news")
+
 _ROLES = Literal["button", "link", "row", "heading", "alert"]
 
 
@@ -147,6 +150,14 @@ class Visitor:
     def slow_line(self) -> None:
         """From now on the first tab's line is bad."""
         self.wire.send("Network.emulateNetworkConditions", SLOW)
+
+    def hears_no_news(self) -> None:
+        """From now on what an open page listens for is never answered."""
+        self.page.route(_NEWS, lambda _: None)
+
+    def hears_news(self) -> None:
+        """From its next request on the page is answered again."""
+        self.page.unroute(_NEWS)
 
     def goes_to(self, place: str) -> None:
         """From now on pages may ask this address as well."""

@@ -8,9 +8,14 @@
   if (!root || !window.fetch || !window.AbortController || !window.DOMParser) return;
 
   const SEND_MS = 20000, WAIT_S = 25, LONGEST_PAUSE_MS = 30000;
+  const UNSURE = "No answer came, so perhaps it was not sent. Please press again: it counts only once.";
+  const OFFLINE = "Not sent. You are offline: please press again later.";
+  const STALE = "This page is no longer kept fresh. Please load it again.";
+  const PAST = "The time that was known here is over. Please load this page again.";
   let typed = {};         // what was written and not sent, by the id of its box
   let sending = null;     // settles when the form on its way was answered
-  let unsure = false;     // a form got no answer: sent again it must be the same command
+  let unsure = null;      // the form that got no answer: its action, and the nonce that keeps it the same command
+  let deaf = false;       // news are not told to this page any more
   let seen = root.dataset.rev;
   let timer = 0, poll = null, wake = null;
   let skew = 0;           // the server's clock minus this phone's
@@ -18,6 +23,7 @@
   const find = (what, within = root) => within.querySelector(what);
   const all = (what, within = root) => [...within.querySelectorAll(what)];
   const read = (html) => new DOMParser().parseFromString(html, "text/html");
+  const ours = (html) => find("#person", read(html));
   const made = (tag, name, text) => Object.assign(document.createElement(tag), { className: name, textContent: text });
   const over = () => !root.dataset.until;             // nothing can be sent any more
   const closed = () => !("open" in root.dataset);      // and nothing will change any more
@@ -49,11 +55,17 @@
   }
 
   function timeIsOver() {
-    remember();
-    find("#left").textContent = "";
-    const ended = made("p", "note bad", "Time ran out. Nothing more can be sent from here.");
-    find("#acts").replaceChildren(ended, ...leftovers());
-    say("Time ran out.");
+    const left = find("#left"), counted = left.textContent;
+    left.textContent = "";
+    if (deaf || unsure) {  // there may be more time than is known here
+      if (counted) tell(PAST);
+    } else {
+      remember();
+      const ended = made("p", "note bad", "Time ran out. Nothing more can be sent from here.");
+      ended.id = "notice";
+      ended.setAttribute("role", "alert");
+      find("#acts").replaceChildren(ended, ...leftovers());
+    }
     seen = "-1";  // the server has the last word
     again();
   }
@@ -90,8 +102,7 @@
       if (!fresh.hasAttribute(name) && name !== "open") old.removeAttribute(name);
     }
     for (const { name, value } of [...fresh.attributes]) {
-      const keep = name === "value" && unsure;
-      if (!keep && old.getAttribute(name) !== value) old.setAttribute(name, value);
+      if (old.getAttribute(name) !== value) old.setAttribute(name, value);
     }
     if (old.localName === "iframe" || old.localName === "textarea") return;
     let at = old.firstChild;
@@ -117,12 +128,20 @@
     view.append(find("#full").cloneNode(true), frame.cloneNode());
   }
 
-  function show(html) {
-    const fresh = find("#person", read(html));
-    if (!fresh) return false;
+  // As long as the form without an answer can be pressed again, every form keeps the nonce that it had.
+  function keepCommand(fresh) {
+    if (!unsure) return;
+    if (!find(`form[action="${unsure.action}"]`, fresh)) { unsure = null; return; }
+    for (const nonce of all("[name=nonce]", fresh)) nonce.setAttribute("value", unsure.nonce);
+    const notice = find("#notice", fresh);
+    if (!notice.textContent) notice.textContent = UNSURE;
+  }
+
+  function show(fresh) {
     remember();
     localise(fresh);
     keepFrame(fresh);
+    keepCommand(fresh);
     const told = root.dataset.say, ended = !over() && !fresh.dataset.until;
     const focused = root.contains(document.activeElement) && document.activeElement;
     const anchor = focused && focused.localName === "textarea" ? focused : find("[action$=resolution] button");
@@ -137,7 +156,7 @@
     if (ended) scrollTo(0, 0);
     if (ended || (focused && !focused.isConnected)) find("#head").focus({ preventScroll: true });
     if (root.dataset.say !== told) say(root.dataset.say);
-    return true;
+    if (deaf) { deaf = false; listen(); }  // it was a press that was answered, so that there may be news again
   }
 
   const say = (text) => { said.textContent = text; };
@@ -146,7 +165,8 @@
     if (notice) notice.textContent = text; else say(text);
   }
 
-  // Sending. Success is what the server confirmed: it is its page that is shown then.
+  // Sending. Success is what the server confirmed: it is its page that is shown then. Whatever went wrong
+  // after the form had left may have gone wrong on the way back, when the form had counted already.
 
   async function post(form) {
     const ends = new AbortController(), limit = setTimeout(() => ends.abort(), SEND_MS);
@@ -163,22 +183,24 @@
     event.preventDefault();
     if (sending) return;  // a second tap of the same finger
     const form = event.target, button = find("button", form), label = button.textContent;
+    const action = form.getAttribute("action"), nonce = find("[name=nonce]", form).value;
+    const offline = !unsure && navigator.onLine === false;
     let done;
     sending = new Promise((resolve) => { done = resolve; });
     button.setAttribute("aria-disabled", "true");
     button.textContent = "Sending…";
     tell("");
     try {
-      const [answer, html] = await post(form);
-      if (answer.status === 503) return tell("Not sent. Nothing was changed. Please press again.");
-      if (answer.status > 503) throw answer;
-      unsure = false;
+      const [answer, html] = await post(form), page = ours(html);
+      if (answer.status >= 500 || (!page && (answer.ok || answer.redirected))) throw answer;
+      if (page && ![422, 429].includes(answer.status)) unsure = null;  // those two looked at no command
       if (answer.ok) { remember(); for (const box of all("textarea", form)) { box.value = ""; delete typed[box.id]; } }
-      if (!show(html)) tell(find("[role=alert]", read(html))?.textContent || "Not sent. Please load this page again.");
-    } catch {
-      unsure = true;
-      tell(navigator.onLine === false ? "Not sent. Nothing was changed. You are offline: please press again later."
-        : "No answer came, so perhaps it was not sent. Please press again: it counts only once.");
+      if (page) show(page);
+      else tell(find("[role=alert]", read(html))?.textContent || (unsure ? STALE : `Not sent. ${STALE}`));
+    } catch (error) {
+      const kept = offline && navigator.onLine === false && error.name === "TypeError";  // it never left the phone
+      if (!kept) unsure = { action, nonce };
+      tell(kept ? OFFLINE : UNSURE);
     } finally {
       button.removeAttribute("aria-disabled");
       if (button.textContent === "Sending…") button.textContent = label;
@@ -210,13 +232,16 @@
         if (answer.status === 200) {
           const { rev, html } = await answer.json();
           if (sending) await sending;
-          else if (rev >= Number(root.dataset.rev)) show(html);
+          else if (rev >= Number(root.dataset.rev)) show(ours(html));
           failed = 0;
         } else if (answer.status === 204) {
           failed = 0;
           if (Date.now() - began < 1000) await pause(5000);
-        } else if ([403, 404].includes(answer.status)) return;
-        else throw answer;
+        } else if ([403, 404].includes(answer.status)) {
+          if (sending) await sending;
+          deaf = true;
+          return tell(STALE);
+        } else throw answer;
       } catch (error) {
         if (error.name !== "AbortError") failed += 1;
         if (failed) await pause(Math.min(1000 * 2 ** failed, LONGEST_PAUSE_MS) * (0.75 + Math.random() / 2));
