@@ -72,6 +72,7 @@ def test_a_web_process_killed_before_anybody_heard_of_its_handoff_is_made_good(s
     assert len(system.creates()) == 1
 
 
+@pytest.mark.slow
 def test_what_was_opened_while_no_worker_ran_rings_once_each_when_one_is_back(system: System) -> None:
     agent = system.agent()
     with system.stopped("worker"):

@@ -58,6 +58,7 @@ def test_the_operators_list_asks_for_a_sign_in(system: System) -> None:
     assert system.as_agent.post(f"/v1/handoffs/{opened}/cancellation").status_code == 200
 
 
+@pytest.mark.slow
 def test_ended_or_killed_it_leaves_no_process_behind_although_agents_wait(start_system: StartSystem) -> None:
     with ThreadPoolExecutor(2) as pool:
         ended, killed = pool.map(start_system, ("ended", "killed"))

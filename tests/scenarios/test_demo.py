@@ -172,6 +172,7 @@ def test_the_operators_list_is_open_where_the_story_says(demos: list[Demo]) -> N
 
 
 @needs_proc
+@pytest.mark.slow
 def test_saying_done_before_it_is_makes_the_agent_ask_again(demos: list[Demo]) -> None:
     demos.append(demo := Demo(terminal=True, NO_COLOR="1"))
     demo.until(" rings")
@@ -221,6 +222,7 @@ def test_where_the_usual_ports_are_taken_others_are_found(demos: list[Demo]) -> 
     assert f":{shop.PORT}/" not in demo.told
 
 
+@pytest.mark.slow
 def test_a_system_that_can_not_start_is_a_clear_failure(demos: list[Demo]) -> None:
     demos.append(demo := Demo(terminal=False, HANDOFF_RING_SECONDS="soon"))
     code, told = demo.end()
