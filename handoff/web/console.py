@@ -241,8 +241,8 @@ def _case(operator: Operator, handoff: Handoff, *, status: int = 200, notice: st
 
 
 def _act(handoff_id: str, asked: Trigger) -> AnyResponse:
+    whole_body()  # also of who is not signed in any more: what was typed is shown to them once more
     operator = _operator()
-    whole_body()
     handoff = _read(handoff_id)
     if not genuine(operator):
         notice = "This form is too old. Nothing was changed; please try again."

@@ -101,6 +101,7 @@ def button(handoff_id: str, verb: str) -> AnyResponse:
     """One of the page's buttons was pressed."""
     if visit := _visit(handoff_id):
         return act(visit, VERBS[verb])
+    whole_body()
     typed = "\n".join(filter(None, (request.form.get(one, "") for one in ("answer", "comment"))))
     notice = "Nothing was sent: please show again that it is you, and send it once more."
     return _ask(handoff_id, 403, notice, typed=typed)
