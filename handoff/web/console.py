@@ -26,7 +26,7 @@ from handoff.outcomes import Outcome
 from handoff.states import CloseReason, Kind, State, Trigger
 from handoff.store import sha256
 from handoff.waiting import ANY
-from handoff.web import console_news, waits, words
+from handoff.web import console_news, rates, waits, words
 from handoff.web.bodies import whole_body
 from handoff.web.context import services
 from handoff.web.reached import reached
@@ -39,7 +39,7 @@ bp = Blueprint("console", __name__)
 #: Handoffs on one page of the list.
 PER_PAGE = 20
 #: Acts per operator and minute.
-RATE, RATE_WINDOW_S = 60, 60
+RATE = 60
 VERBS = "any(acknowledgement, resolution, refusal, cancellation, ring)"
 
 
@@ -247,7 +247,7 @@ def _act(handoff_id: str, asked: Trigger) -> AnyResponse:
     if not genuine(operator):
         notice = "This form is too old. Nothing was changed; please try again."
         return _case(operator, handoff, status=403, notice=notice)
-    if services().store.over_rate(f"operator:{operator.actor.id}", RATE, RATE_WINDOW_S):
+    if rates.over(f"operator:{operator.actor.id}", RATE):
         notice = "That was a lot at once. Please wait a minute; nothing was changed."
         return _case(operator, handoff, status=429, notice=notice)
     try:

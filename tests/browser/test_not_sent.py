@@ -4,15 +4,14 @@ once however often it is pressed."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Route
 
 from handoff.moments import MINUTE
-from tests.world import World, until
+from tests.world import refusing_writes, until
 
 from .conftest import TakePicture, Visit, places
 from .stage import DONE, ON_IT, Stage
@@ -255,17 +254,6 @@ def test_the_time_known_runs_out_while_nobody_knows_whether_more_was_given(
     phone.page.get_by_text(UNSURE).wait_for(state="hidden")
     assert stage.record.deadline == before + 10 * MINUTE
     phone.forgive("INTERNET_DISCONNECTED")
-
-
-@contextmanager
-def refusing_writes(world: World) -> Iterator[None]:
-    """Redis answers, and refuses every write: it has fewer replicas than it was told to want."""
-    world.settle()
-    world.redis.config_set("min-replicas-to-write", "1")
-    try:
-        yield
-    finally:
-        world.redis.config_set("min-replicas-to-write", "0")
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["with-scripts", "without"])

@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from handoff.dev import redis_server
 from handoff.dev.redis_server import RunningRedis
 from handoff.states import CallState
-from tests.world import REASON, Agent, MakeWorld, World, path_of, until
-
-
-@contextmanager
-def refusing_writes(world: World) -> Iterator[None]:
-    """Redis answers, and refuses every write: it has fewer replicas than it was told to want."""
-    world.settle()
-    world.redis.config_set("min-replicas-to-write", "1")
-    try:
-        yield
-    finally:
-        world.redis.config_set("min-replicas-to-write", "0")
+from tests.world import REASON, Agent, MakeWorld, World, path_of, refusing_writes, until
 
 
 def test_a_callback_that_can_not_be_kept_is_refused_and_counts_when_it_comes_again(world: World) -> None:

@@ -4,7 +4,7 @@ Everything is real but the time and the telephone network. What a story needs is
 fixtures that make it are in tests/conftest.py.
 """
 
-from .faulty import Cutter, Fails, Killed
+from .faulty import Cutter, Fails, Killed, refusing_writes
 from .people import Agent, Operator, Page
 from .processes import Hands, Web
 from .record import Opened, path_of
@@ -33,5 +33,6 @@ __all__ = [
     "World",
     "in_parallel",
     "path_of",
+    "refusing_writes",
     "until",
 ]

@@ -1,17 +1,21 @@
-"""What goes wrong on the way: a wire that loses an answer, and a provider's gateway that breaks off.
+"""What goes wrong on the way: a wire that loses an answer, a gateway that breaks off, a Redis that refuses.
 
-Both stand between real things: bytes really travel, creates really arrive at the dev phone.
+All stand between real things: bytes really travel, creates really arrive at the dev phone.
 """
 
 from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from voice.gateway import CallReport, Gateway, Placed
+
+if TYPE_CHECKING:
+    from .world import World
 
 Sees = Callable[[bytes], bool]
 
@@ -139,3 +143,14 @@ class Fails:
         if self.after:
             self.after -= 1
             raise Killed("between the create and the bookkeeping")
+
+
+@contextmanager
+def refusing_writes(world: World) -> Iterator[None]:
+    """Redis answers, and refuses every write: it has fewer replicas than it was told to want."""
+    world.settle()
+    world.redis.config_set("min-replicas-to-write", "1")
+    try:
+        yield
+    finally:
+        world.redis.config_set("min-replicas-to-write", "0")
