@@ -8,6 +8,7 @@ this thread, where the SDK's own tests need one.)
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol
 
@@ -63,10 +64,24 @@ def take_picture(request: pytest.FixtureRequest) -> TakePicture:
 
 
 @pytest.fixture
+def elsewhere() -> Iterator[ExitStack]:
+    """Servers that visitors may turn to besides a world's own; enter them here, then they outlast the visit."""
+    with ExitStack() as servers:
+        yield servers
+
+
+@pytest.fixture
 def visit(
-    browser: Browser, request: pytest.FixtureRequest, take_picture: TakePicture, make_world: MakeWorld
+    browser: Browser,
+    request: pytest.FixtureRequest,
+    take_picture: TakePicture,
+    make_world: MakeWorld,
+    elsewhere: ExitStack,
 ) -> Iterator[Visit]:
-    assert make_world, "asked for so that every world is still there when its visitors leave"
+    assert make_world and elsewhere, (
+        "asked for so that all servers are still there when visitors leave: Chromium asks for an icon late, "
+        "and a reset connection is a problem on the page"
+    )
     visitors: list[Visitor] = []
 
     def come(*places: str, device: Device = PHONE, dark: bool = False, scripts: bool = True) -> Visitor:
@@ -103,9 +118,8 @@ def phone(visit: Visit, stage: Stage) -> Visitor:
 
 
 @pytest.fixture
-def vendor_page() -> Iterator[Vendor]:
-    with vendor.serving() as running:
-        yield running
+def vendor_page(elsewhere: ExitStack) -> Vendor:
+    return elsewhere.enter_context(vendor.serving())
 
 
 def places(stage: Stage) -> tuple[str, ...]:
