@@ -11,8 +11,10 @@ from devphone.segments import count
 from .actions import Action, NoReply, Now, Reply
 from .gather import KEYS
 from .outbox import Outbox
+from .phones import Phone
 from .progress import CallProgress, Pace, WrongCallState
-from .records import Call, CallChange, CallRequest, Phone, Text, TextRequest
+from .records import Call, CallChange, CallRequest
+from .text_records import Text, TextRequest
 from .texts import TextProgress
 from .timers import Timers
 

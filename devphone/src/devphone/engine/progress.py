@@ -13,8 +13,9 @@ from devphone.dates import rfc2822
 
 from .actions import Now, SendCallback
 from .outbox import Outbox, call_fields
+from .phones import Phone
 from .programme import ProgrammeRunner
-from .records import Call, CallChange, Phone
+from .records import Call, CallChange
 from .timers import Timers
 
 

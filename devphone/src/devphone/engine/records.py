@@ -1,6 +1,6 @@
-"""What is known about a phone, a call and a text: plain records, changed by the engine only.
+"""What is known about a call: plain records, changed by the engine only.
 
-How they look on Twilio's wire is `web/resources.py`.
+How they look on Twilio's wire is `web/calls.py`.
 """
 
 from __future__ import annotations
@@ -14,24 +14,7 @@ from .gather import Gathering
 from .twiml import Document
 
 TERMINAL = frozenset({"completed", "busy", "no-answer", "failed", "canceled"})
-Behaviour = Literal["rings", "answers", "busy", "unreachable", "voicemail"]
-Texts = Literal["delivered", "undelivered", "no_receipt"]
 Who = Literal["voice", "person", "system"]
-
-
-@dataclass(frozen=True)
-class Phone:
-    """How one number behaves. `after_s` counts from the first ring; `records_s` is a voicemail's patience.
-
-    `texts` = what becomes of a text sent to it: a receipt, code `error_code`, or `sent` as the last word.
-    """
-
-    number: str
-    behaviour: Behaviour = "rings"
-    after_s: float = 0.0
-    records_s: float = 120.0
-    texts: Texts = "delivered"
-    error_code: int = 30003
 
 
 @dataclass(frozen=True)
@@ -143,33 +126,3 @@ class Call:
             return self
         seen = [old for old in self.earlier if old.updated.s <= now.s - self.fetch_lag_s]
         return seen[-1] if seen else self.earlier[0]
-
-
-@dataclass(frozen=True)
-class TextRequest:
-    """A message create that was found valid."""
-
-    to: str
-    body: str
-    from_: str = ""
-    service_sid: str = ""
-    media: tuple[str, ...] = ()
-    status_callback: str = ""
-
-
-@dataclass
-class Text:
-    """One message on its way to a phone. `encoding` is GSM-7 or UCS-2; `arrived` = it can be read there."""
-
-    sid: str
-    request: TextRequest
-    from_: str
-    body: str
-    encoding: str
-    segments: int
-    created: Now
-    updated: Now
-    status: str = "queued"
-    sent: Now | None = None
-    arrived: bool = False
-    error_code: int | None = None

@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 
 from .actions import Happened, Now, SendCallback
 from .outbox import API_VERSION, Outbox
+from .phones import Phone
 from .progress import Pace
-from .records import Phone, Text
+from .text_records import Text
 from .timers import Timers
 
 

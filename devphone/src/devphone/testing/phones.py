@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any, Literal
 
-from devphone.engine.records import TERMINAL, Behaviour
+from devphone.engine.phones import Behaviour
+from devphone.engine.records import TERMINAL
 from devphone.numbers import masked
 
 from .connection import Connection

@@ -8,9 +8,12 @@ from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 from devphone.driver import Driver
 from devphone.settings import is_loopback
 
+from . import calls, control_phones, messages
+from .account import account
 from .control import control
-from .rest import rest
 
+ROOMS = (calls, control_phones, messages)
+"""They put their routes on the two blueprints when they are imported."""
 CSP = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 
@@ -18,7 +21,7 @@ def create_app(driver: Driver) -> Flask:
     """The app of one dev phone."""
     app = Flask(__name__)
     app.extensions["devphone"] = driver
-    app.register_blueprint(rest)
+    app.register_blueprint(account)
     app.register_blueprint(control)
 
     @app.before_request

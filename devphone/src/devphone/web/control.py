@@ -1,4 +1,4 @@
-"""The control API: what people, tests and demos do with the phones, the clock and the faults. JSON.
+"""The control API: what is known, the clock, the faults, the logs. JSON. The phones are `control_phones.py`.
 
 Not part of Twilio. Errors are `{"error": sentence}` with 400, 404, 409 or 504.
 """
@@ -6,35 +6,23 @@ Not part of Twilio. Errors are `{"error": sentence}` with 400, 404, 409 or 504.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import fields, replace
-from typing import Any, get_args
+from collections.abc import Iterator
+from dataclasses import fields
 
 from flask import Blueprint, Response, jsonify, request
 
 from devphone.driver import NotQuiet
-from devphone.engine.actions import Now
 from devphone.engine.progress import WrongCallState
-from devphone.engine.records import Behaviour, Phone, Texts
 from devphone.faults import BadFault
-from devphone.numbers import is_e164
 
-from .rest import driver
-from .views import call_view, phone_view, state_view
+from .account import driver
+from .control_bodies import Refused, body, number_field
+from .views import call_view, state_view
 
 control = Blueprint("control", __name__, url_prefix="/_devphone")
 
 LONGEST_WAIT_S = 30.0
 HEARTBEAT_S = 15.0
-
-
-class Refused(Exception):
-    """A control request that can't be done: a sentence and an HTTP status."""
-
-    def __init__(self, text: str, status: int = 400) -> None:
-        """`text` is for the person or test that asked."""
-        super().__init__(text)
-        self.text, self.status = text, status
 
 
 @control.errorhandler(Refused)
@@ -66,52 +54,14 @@ def call(sid: str) -> Response:
         return jsonify(call_view(found))
 
 
-@control.post("/calls/<sid>/<deed>")
-def act_on_call(sid: str, deed: str) -> Response:
-    """answer, press, hangup, busy or decline."""
-    return _act(sid, deed)
-
-
-@control.post("/phones/<number>/<deed>")
-def act_on_phone(number: str, deed: str) -> Response:
-    """The same, on the call that this phone has now."""
-    with driver().turn():
-        calls = driver().engine.calls.values()
-        live = [found.sid for found in calls if found.request.to == number and not found.over]
-    if not live:
-        raise Refused("this phone has no call now", 409)
-    return _act(live[-1], deed)
-
-
-@control.put("/phones/<number>")
-def describe_phone(number: str) -> Response:
-    """Set how a number behaves: behaviour, after_s, records_s, texts, error_code. What is left out stays."""
-    wanted = _body()
-    if not is_e164(number):
-        raise Refused("not a number of the form +12125550123")
-    if unknown := sorted(set(wanted) - {field.name for field in fields(Phone)}):
-        raise Refused(f"a phone has no {', '.join(unknown)}")
-    if wanted.get("behaviour", "rings") not in get_args(Behaviour):
-        raise Refused(f"behaviour is one of {', '.join(get_args(Behaviour))}")
-    if wanted.get("texts", "delivered") not in get_args(Texts):
-        raise Refused(f"texts is one of {', '.join(get_args(Texts))}")
-    for name in ("after_s", "records_s", "error_code"):
-        if name in wanted:
-            _number(wanted, name)
-    with driver().turn():
-        phone = replace(driver().engine.phone(number), **(wanted | {"number": number}))
-        driver().engine.phones[number] = phone
-    return jsonify(phone_view(phone))
-
-
 @control.put("/pace")
 def set_pace() -> Response:
     """Set queue_s, ring_s and text_step_s: seconds before dialling, before ringing, per step of a text."""
-    wanted = _body()
+    wanted = body()
     pace = driver().engine.pace
     if unknown := sorted(set(wanted) - {field.name for field in fields(pace)}):
         raise Refused(f"pace has no {', '.join(unknown)}")
-    values = {name: _number(wanted, name) for name in wanted}
+    values = {name: number_field(wanted, name) for name in wanted}
     with driver().turn():
         for name, value in values.items():
             setattr(pace, name, value)
@@ -121,7 +71,7 @@ def set_pace() -> Response:
 @control.post("/clock/advance")
 def advance() -> Response:
     """Move a manual clock by `seconds`; answers when the application has answered all that this caused."""
-    seconds = _number(_body(), "seconds")
+    seconds = number_field(body(), "seconds")
     try:
         driver().advance(seconds)
     except ValueError as error:
@@ -151,7 +101,7 @@ def faults() -> Response:
 def set_faults() -> Response:
     """Ask for faults, each for the next N creates; see `faults.py`."""
     try:
-        driver().faults.set(_body())
+        driver().faults.set(body())
     except BadFault as error:
         raise Refused(str(error)) from error
     return faults()
@@ -208,40 +158,3 @@ def events() -> Response:
                 yield ": still here\n\n"
 
     return Response(stream(), mimetype="text/event-stream", headers={"Cache-Control": "no-store"})
-
-
-def _act(sid: str, deed: str) -> Response:
-    engine = driver().engine
-    deeds: dict[str, Callable[[Now, str], None]] = {
-        "answer": engine.answer,
-        "hangup": engine.hang_up,
-        "busy": engine.busy,
-        "decline": engine.decline,
-        "press": lambda now, call_sid: engine.press(now, call_sid, str(_body().get("digits", ""))),
-    }
-    if deed not in deeds:
-        raise Refused(f"a person can {', '.join(deeds)}", 404)
-    if sid not in engine.calls:
-        raise Refused("no such call", 404)
-    with driver().turn() as now:
-        try:
-            deeds[deed](now, sid)
-        except ValueError as error:
-            raise Refused(str(error)) from error
-    with driver().turn():
-        return jsonify(call_view(engine.calls[sid]))
-
-
-def _body() -> dict[str, Any]:
-    """The JSON object of the request; nothing sent counts as an empty one."""
-    body = request.get_json(silent=True) if request.data else {}
-    if not isinstance(body, dict):
-        raise Refused("a JSON object is wanted")
-    return body
-
-
-def _number(body: dict[str, Any], name: str) -> float:
-    value = body.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 10_000_000:
-        raise Refused(f"{name} must be a number from 0")
-    return value

@@ -7,7 +7,9 @@ from typing import Any
 
 from devphone.driver import Driver
 from devphone.engine.actions import Now
-from devphone.engine.records import Call, Phone, Text
+from devphone.engine.phones import Phone
+from devphone.engine.records import Call
+from devphone.engine.text_records import Text
 
 
 def phone_view(phone: Phone) -> dict[str, Any]:
