@@ -65,7 +65,7 @@ def take_picture(request: pytest.FixtureRequest) -> TakePicture:
 
 @pytest.fixture
 def elsewhere() -> Iterator[ExitStack]:
-    """Servers that visitors may turn to besides a world's own; enter them here, then they outlast the visit."""
+    """Servers that visitors turn to besides a world's own; enter them here, then they outlast the visit."""
     with ExitStack() as servers:
         yield servers
 
