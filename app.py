@@ -29,9 +29,9 @@ CSP = (
 def create_app(services: Services | None = None) -> Flask:
     """The web application; without `services` they are built from the environment.
 
-    Raises config.BadSettings naming every variable that is missing or wrong.
+    Raises config.BadSettings naming every variable that is missing or wrong, or a server that can't do it.
     """
-    services = services or bootstrap.from_environment()
+    services = services or bootstrap.for_web()
     app = Flask(__name__, template_folder="handoff/web/templates", static_folder="handoff/web/static")
     prefix = urlsplit(services.settings.public_url).path
     app.config.update(

@@ -7,6 +7,7 @@ clock they can move.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -75,6 +76,22 @@ def from_environment() -> Services:
     services = build(settings)
     adopt_keys(services)
     return services
+
+
+def for_web() -> Services:
+    """The same for a web process. Raises config.BadSettings as well under a gunicorn whose workers hold a
+    process or a thread for every agent that waits, and kill it for waiting
+    (https://github.com/benoitc/gunicorn/issues/1493)."""
+    if os.environ.get("SERVER_SOFTWARE", "").startswith("gunicorn/"):  # gunicorn sets it for its workers
+        patched = sys.modules.get("gevent.monkey")
+        if patched is None or not patched.is_module_patched("socket"):
+            raise config.BadSettings(
+                [
+                    "gunicorn runs another class of workers than gevent, which waiting agents would hold. "
+                    "Start it as in the Procfile: gunicorn -c gunicorn.conf.py 'app:create_app()'"
+                ]
+            )
+    return from_environment()
 
 
 def adopt_keys(services: Services) -> None:

@@ -7,6 +7,7 @@ import os
 import runpy
 import secrets
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -220,3 +221,12 @@ def test_the_shipped_settings_of_gunicorn_can_work() -> None:
     assert shipped["worker_connections"] >= waiters + 500
     assert shipped["graceful_timeout"] <= 15
     assert shipped["control_socket_disable"] is True
+
+
+@pytest.mark.parametrize("workers", ["sync", "gthread"])
+def test_workers_that_the_first_waiting_agents_would_hold_are_refused_at_the_start(workers: str) -> None:
+    command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "-k", workers, "app:create_app()"]
+    settings = SETTINGS | {"HANDOFF_WEB_BIND": "127.0.0.1:0"}
+    run = subprocess.run(command, cwd=ROOT, env={**os.environ, **settings}, capture_output=True, timeout=30)
+    assert run.returncode != 0
+    assert b"another class of workers than gevent" in run.stderr
