@@ -13,13 +13,13 @@ from handoff.commands import Handoffs
 from handoff.effects import EffectKind
 from handoff.messages import OpenRequest
 from handoff.models import Actor, ActorKind, ApiKey, Channel, Decision, Handoff, Proof
-from handoff.people import parse_people, policy_of
+from handoff.people import of_environment, parse_people
 from handoff.states import Disposition, Kind
 from handoff.store import Store
 from handoff.store.plan import Plan, write
 from handoff.store.transaction import Transaction
 
-RULES = Rules(policy=policy_of(parse_people("Ada=+12125550123,Ben=+12125550124"), ring_s=25, rounds=1))
+RULES = Rules(people=of_environment(parse_people("Ada=+12125550123,Ben=+12125550124"), ring_s=25, rounds=1))
 KEY = ApiKey(id=ids.new_id(ids.API_KEY), hash="0" * 64, agent="checkout-bot", scopes=("agent",), created=0)
 ADA = Actor(kind=ActorKind.CONTACT, id="ada", name="Ada")
 _REASON = "A human-verification checkbox is blocking checkout of cart 1009"

@@ -28,9 +28,10 @@ from handoff import attempts, logs
 from handoff.calls import Calls
 from handoff.commands import Handoffs
 from handoff.dev import redis_server
+from handoff.limits import Limits
 from handoff.models import EventType
 from handoff.moments import DAY, now_ms
-from handoff.store import Connections, Keyspace, Store
+from handoff.store import Connections, Keyspace, Pacer, Store
 from handoff.store.plan import Plan
 
 MEMORY_BAR_KB = 8.0
@@ -100,7 +101,8 @@ def _memory(handoffs: Handoffs, count: int) -> int:
         wakes = int(client.memory_usage(handoffs.store.keys.wakes, samples=0) or 0)
         return int(client.info("memory")["used_memory"]) - wakes
 
-    calls = Calls(handoffs)
+    store = handoffs.store
+    calls = Calls(handoffs, Pacer(store.connections, store.keys), Limits())
     for _ in range(50):  # so that the first tables and scripts are there
         lives.whole_life(handoffs, calls, SECRET_KEY)
     before = used()

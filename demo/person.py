@@ -34,7 +34,7 @@ def acts_alone(devphone_url: str, story: Story) -> None:
     """
     phone = DevPhone(devphone_url, timeout_s=20)
     try:
-        ada = phone.number(NUMBER)
+        ada = phone.device(NUMBER)
         call = ada.let_ring()
         time.sleep(_THINKING_S)
         call.answer().hears("checkbox")

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from handoff.changes import Change, Draft, Rules, advance, open_calls, update_attempt
-from handoff.models import SERVICE, Channel, EventType, Handoff
+from handoff.changes import Change, Draft, Rules, open_calls, update_attempt
+from handoff.ladder import advance, try_next_number
+from handoff.limits import Held
+from handoff.models import SERVICE, Channel, EventType, Handoff, Position
+from handoff.moments import rfc3339
 from handoff.states import Disposition, State
 
 
@@ -49,9 +52,29 @@ def end_attempt(
             detail=detail,
         )
     waiting = draft.handoff.state is State.ESCALATING and not draft.handoff.exhausted
-    if waiting and not decided and attempt.channel is Channel.CALL and not open_calls(draft.handoff):
-        if now < handoff.deadline:
-            advance(draft, rules)
+    if waiting and not decided and attempt.channel is Channel.CALL and now < handoff.deadline:
+        present = handoff.position == Position(round=attempt.round, step=attempt.step)
+        if not (present and try_next_number(draft, rules, attempt, disposition)):
+            if not open_calls(draft.handoff):
+                advance(draft, rules)
+    return draft.change()
+
+
+def hold(handoff: Handoff, attempt_id: str, why: Held, until: int, now: int) -> Change | None:
+    """A call is held by a limit until then. None when that is on the record already."""
+    attempt = handoff.attempt(attempt_id)
+    if attempt is None or attempt.ended_at is not None or attempt.held == why:
+        return None
+    draft = Draft(handoff, now)
+    update_attempt(draft, attempt_id, held=why, held_until=until)
+    draft.note(
+        EventType.CALL_HELD,
+        SERVICE,
+        attempt=attempt_id,
+        contact=attempt.contact,
+        why=why,
+        until=rfc3339(until),
+    )
     return draft.change()
 
 

@@ -17,7 +17,10 @@ from handoff.changes import Rules
 from handoff.commands import Enqueue, Handoffs
 from handoff.config import Settings
 from handoff.moments import DAY, SECOND, now_ms
-from handoff.store import Connections, Keyspace, Store
+from handoff.people_file import BadPeople
+from handoff.people_source import PeopleFile
+from handoff.policy import People
+from handoff.store import Connections, Keyspace, Pacer, SharedPeople, Store
 from handoff.waiting import Waiting
 from voice.gateway import Gateway
 from voice.signature import Verifier
@@ -31,6 +34,7 @@ class Services:
 
     settings: Settings
     store: Store
+    shared_people: SharedPeople
     handoffs: Handoffs
     calls: Calls
     waiting: Waiting
@@ -42,16 +46,16 @@ class Services:
 
 def build(settings: Settings, *, clock: Callable[[], int] = now_ms) -> Services:
     """Wires the services. Connects to nothing yet, but for keeping the environment's API keys."""
-    connections = Connections(settings.redis_url)
-    store = Store(connections, Keyspace(settings.prefix))
-    rules = _rules(settings)
+    connections, keyspace = Connections(settings.redis_url), Keyspace(settings.prefix)
+    store, shared = Store(connections, keyspace), SharedPeople(connections, keyspace)
     enqueue = RqEnqueue(connections.for_enqueue(), settings.prefix)
-    handoffs = Handoffs(store, lambda: rules, enqueue, clock)
+    handoffs = Handoffs(store, _rules(settings, shared, clock), enqueue, clock)
     return Services(
         settings=settings,
         store=store,
+        shared_people=shared,
         handoffs=handoffs,
-        calls=Calls(handoffs),
+        calls=Calls(handoffs, Pacer(connections, keyspace), settings.limits),
         waiting=Waiting(store, settings.waiters_per_worker),
         gateway=TwilioGateway(
             settings.twilio_account_sid,
@@ -75,6 +79,10 @@ def from_environment() -> Services:
     logs.configure(settings.log_format)
     services = build(settings)
     adopt_keys(services)
+    try:
+        services.handoffs.rules()
+    except BadPeople as error:
+        raise config.BadSettings([f"HANDOFF_PEOPLE: {problem}" for problem in error.problems]) from None
     return services
 
 
@@ -100,10 +108,19 @@ def adopt_keys(services: Services) -> None:
         keys.adopt(services.store, key.key, key.agent, operator=key.operator, now=services.clock())
 
 
-def _rules(settings: Settings) -> Rules:
-    return Rules(
-        policy=people.policy_of(settings.contacts, settings.ring_s, settings.rounds),
-        ack_ms=settings.ack_s * SECOND,
-        keep_closed_ms=settings.keep_closed_days * DAY,
-        public_url=settings.public_url,
-    )
+def _rules(settings: Settings, shared: SharedPeople, clock: Callable[[], int]) -> Callable[[], Rules]:
+    """The rules of each moment: the people may change while the service runs."""
+
+    def rules(reached: People) -> Rules:
+        return Rules(
+            people=reached,
+            ack_ms=settings.ack_s * SECOND,
+            keep_closed_ms=settings.keep_closed_days * DAY,
+            public_url=settings.public_url,
+        )
+
+    if settings.people_path is None:
+        for_good = rules(people.of_environment(settings.contacts, settings.ring_s, settings.rounds))
+        return lambda: for_good
+    file = PeopleFile(settings.people_path, shared, clock, not_number=settings.twilio_from)
+    return lambda: rules(file.present())

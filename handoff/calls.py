@@ -14,11 +14,12 @@ from handoff.changes import Change
 from handoff.commands import MAX_ROUNDS, Handoffs
 from handoff.effects import Effect, EffectKind
 from handoff.errors import Unavailable
-from handoff.models import Call, EventType, Handoff
-from handoff.moments import SECOND
+from handoff.limits import Held, Limits
+from handoff.models import Call, EventType, Handoff, Urgency
+from handoff.moments import MINUTE, SECOND
 from handoff.policy import next_position
 from handoff.states import CallState, Disposition, may_move
-from handoff.store import Done, Plan, Store
+from handoff.store import Done, Hold, Pacer, Plan, Store
 
 #: Promise 7: a call whose callbacks are missing is looked up this long after its ring time, but never before
 #: the create itself must have ended (voice/twilio_gateway.py gives up on one after 36 s).
@@ -27,23 +28,26 @@ CREATE_LIMIT_MS = 40 * SECOND
 #: The longest a call may last at the provider, in seconds. Long enough to clear a wall while on the line.
 TIME_LIMIT_S = 600
 #: How soon a call looks again whether its number's line, which another call has, is free: at first, at last.
+#: Shorter holds are not put on the timeline: nobody asks why a phone rang two seconds later.
+WORTH_TELLING_MS = 3 * SECOND
 LINE_BUSY_MS, LINE_BUSY_LONGEST_MS = 2 * SECOND, 10 * SECOND
 
 
 class Calls:
     """Changes of call records."""
 
-    def __init__(self, handoffs: Handoffs):
+    def __init__(self, handoffs: Handoffs, pacer: Pacer, limits: Limits):
         self.handoffs = handoffs
         self.store: Store = handoffs.store
+        self._pacer, self._limits = pacer, limits
 
     def claim(self, call_id: str, effect: Effect, run: str) -> Call | None:
         """Takes a due call for placing: from here on it is never created again. None when it may not be.
 
-        Also takes the number's line, and sets when the call is looked up should nothing more be heard.
-        A line that another call has puts the effect off; a call that nobody needs any more ends here; a
-        call that an earlier run took and never came back from is unknown from now on (promise 7). `run`
-        names this run, so that its own claim is known again when only the reply was lost.
+        Also takes the number's line, and sets when the call is looked up should nothing more be heard. A line
+        that another call has puts the effect off, and so does a limit (limits.py); a call that nobody needs
+        any more ends here; one that an earlier run took and never came back from is unknown from now on
+        (promise 7). `run` names this run, so that its own claim is known again when only the reply was lost.
         """
         for _ in range(MAX_ROUNDS):
             call = self.store.read_call(call_id)
@@ -60,6 +64,10 @@ class Calls:
                 return None
             if self.store.line_of(call.number) is not None:
                 self._wait_for_line(call, effect, now)
+                return None
+            urgency = self._urgency(call)
+            if hold := self._pacer.hold(call.id, call.number, urgency, call.created_at, self._limits, now):
+                self._hold(call, effect, hold, now)
                 return None
             placing = _moved(call, CallState.PLACING, placing_at=now, placing_run=run)
             assert placing is not None
@@ -85,6 +93,8 @@ class Calls:
 
     def give_back(self, call_id: str) -> None:
         """The provider provably did not process the create: the call is due again, its line free."""
+        if call := self.store.read_call(call_id):
+            self._pacer.did_not_begin(call_id, call.number)
         self._change(
             call_id,
             lambda call: (
@@ -188,7 +198,10 @@ class Calls:
             )
 
         drop = [f"{kind}-{call_id}" for kind in (EffectKind.RECONCILE_CALL, EffectKind.PLACE_CALL)]
-        return self._change(call_id, move, entries=ended, free_line=True, drop=drop)
+        moved = self._change(call_id, move, entries=ended, free_line=True, drop=drop)
+        if moved is not None:
+            self._counted(moved)
+        return moved
 
     def _wait_for_line(self, call: Call, effect: Effect, now: int) -> None:
         """One call at a time on a number. Whoever has waited for as long as a phone rings lets the ladder go
@@ -200,10 +213,45 @@ class Calls:
         again = now + min(LINE_BUSY_MS + waited // 8, LINE_BUSY_LONGEST_MS)
         self.store.postpone(effect, again, now, failed=False)
 
-    def _somebody_is_next(self, call: Call) -> bool:
-        policy = self.handoffs.rules().policy
+    def _hold(self, call: Call, effect: Effect, hold: Hold, now: int) -> None:
+        """Puts the call off, and says so where people look, once for each reason. A number that may not be
+        rung for longer than a phone rings lets the ladder go on, if there is somebody else."""
+        too_long = hold.until - now > call.ring_s * SECOND
+        if hold.why is Held.NUMBER and too_long and self._somebody_is_next(call):
+            self.end(call.id, Disposition.BLOCKED, detail="called as often as this number may be")
+            return
+        if hold.until - now > WORTH_TELLING_MS:
+            changes = [
+                change
+                for entry in call.entries
+                if (handoff := self.store.read(entry.handoff)) is not None
+                and (change := attempts.hold(handoff, entry.attempt, hold.why, hold.until, now)) is not None
+            ]
+            plan = Plan(changes=changes)
+            if changes and isinstance(self.store.commit(plan, now), Done):
+                self.handoffs.hand_out(plan)
+        self.store.postpone(effect, max(hold.until, now + 1), now, failed=False)
+
+    def _urgency(self, call: Call) -> Urgency:
+        """The highest of the handoffs that it carries."""
         found = [self.store.read(entry.handoff) for entry in call.entries]
-        return any(one and one.position and next_position(policy, one.position) for one in found)
+        return max((one.urgency for one in found if one), key=lambda one: one.rank, default=Urgency.NORMAL)
+
+    def _counted(self, call: Call) -> None:
+        """What an ended call leaves in the counters: its place in the queue is free, its minutes are paid."""
+        if call.placing_at is None:
+            self._pacer.leave(call.id)
+        elif self._limits.price_a_minute and call.answered_at is not None and call.ended_at is not None:
+            minutes = -(-(call.ended_at - call.answered_at) // MINUTE)
+            if minutes > 1:
+                self._pacer.spent((minutes - 1) * self._limits.price_a_minute, call.ended_at)
+
+    def _somebody_is_next(self, call: Call) -> bool:
+        rules = self.handoffs.rules()
+        found = [self.store.read(entry.handoff) for entry in call.entries]
+        return any(
+            one and one.position and next_position(rules.policy_for(one), one.position) for one in found
+        )
 
     def _bind(
         self, call_id: str, provider_id: str | None, state: CallState, event: EventType, **data: Any

@@ -10,40 +10,41 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from handoff import effects, ids
+from handoff import effects
 from handoff.effects import Effect, EffectKind
-from handoff.messages import HandoffView
 from handoff.models import (
-    CLOCK,
     SERVICE,
     Actor,
     Attempt,
     Call,
-    CallEntry,
     Channel,
     Decision,
     Event,
     EventType,
     Handoff,
-    Position,
     Proof,
     Record,
     Result,
 )
 from handoff.moments import DAY, SECOND, rfc3339
 from handoff.outcomes import Outcome
-from handoff.policy import EscalationPolicy, next_position, step_at
+from handoff.policy import EscalationPolicy, People
 from handoff.states import CloseReason, Disposition, Trigger, target
+from handoff.views import HandoffView
 
 
 class Rules(Record):
     """What the operator set: who is reached, and how long things last."""
 
-    policy: EscalationPolicy
+    people: People
     ack_ms: int = 300 * SECOND
     keep_closed_ms: int = 30 * DAY
     agent_gone_ms: int = 90 * SECOND
     public_url: str = ""  # where this service answers, for the addresses that it gives out
+
+    def policy_for(self, handoff: Handoff) -> EscalationPolicy:
+        """Who is reached for this handoff."""
+        return self.people.policy_for(handoff)
 
 
 @dataclass(frozen=True)
@@ -106,77 +107,11 @@ class Draft:
         )
 
 
-def start_step(draft: Draft, rules: Rules, position: Position | None) -> None:
-    """Begins the step at `position`: each contact gets a call, and a text unless they have one."""
-    if position is None:
-        return
-    step = step_at(rules.policy, position)
-    draft.move(Trigger.START_STEP, position=position, exhausted=False)
-    draft.note(
-        EventType.STEP_STARTED,
-        SERVICE,
-        round=position.round,
-        step=position.step,
-        contacts=[contact.id for contact in step.contacts],
-    )
-    for contact in step.contacts:
-        common: dict[str, Any] = {
-            "contact": contact.id,
-            "contact_name": contact.name,
-            "round": position.round,
-            "step": position.step,
-            "started_at": draft.now,
-        }
-        attempt_id, call_id = ids.new_id(ids.ATTEMPT), ids.new_id(ids.CALL)
-        attempts = [Attempt(id=attempt_id, channel=Channel.CALL, call=call_id, **common)]
-        draft.calls.append(
-            Call(
-                id=call_id,
-                contact=contact.id,
-                contact_name=contact.name,
-                number=contact.number,
-                entries=(CallEntry(handoff=draft.handoff.id, attempt=attempt_id),),
-                ring_s=step.ring_s,
-                created_at=draft.now,
-            )
-        )
-        draft.effects.append(effects.place_call(call_id, draft.now))
-        if not any(_has_text(one, contact.id) for one in draft.handoff.attempts):
-            text_id = ids.new_id(ids.ATTEMPT)
-            attempts.append(Attempt(id=text_id, channel=Channel.TEXT, **common))
-            draft.effects.append(effects.send_text(draft.handoff.id, text_id, draft.now))
-        draft.set(attempts=(*draft.handoff.attempts, *attempts))
-
-
-#: Texts that may as well not have been: the next step to the same person sends another.
-_NO_TEXT = frozenset(
-    {
-        Disposition.UNKNOWN,
-        Disposition.PROVIDER_ERROR,
-        Disposition.UNREACHABLE,
-        Disposition.WITHDRAWN,
-    }
-)
-
-
-def _has_text(attempt: Attempt, contact: str) -> bool:
-    return (
-        attempt.channel is Channel.TEXT and attempt.contact == contact and attempt.disposition not in _NO_TEXT
-    )
-
-
-def advance(draft: Draft, rules: Rules) -> None:
-    """Goes on to the next step; when all are used up the link stays good, or the handoff ends if the agent
-    asked for that."""
-    position = draft.handoff.position
-    following = next_position(rules.policy, position) if position else None
-    if following is not None:
-        start_step(draft, rules, following)
-        return
-    draft.set(exhausted=True)
-    draft.note(EventType.POLICY_EXHAUSTED, SERVICE)
-    if draft.handoff.on_exhausted == "fail":
-        close(draft, Trigger.EXPIRE, CloseReason.UNREACHABLE, rules, by=CLOCK)
+def end_wait(draft: Draft) -> None:
+    """Nothing is waited for between two steps any more."""
+    if draft.handoff.next_step_at is not None:
+        draft.set(next_step_at=None, same_step_again=False)
+        draft.drop.append(effects.timer_id(EffectKind.NEXT_STEP, draft.handoff.id))
 
 
 def end_pause(draft: Draft, trigger: Trigger, by: Actor, proof: Proof | None) -> None:
@@ -227,7 +162,7 @@ def close(
     )
     hang_up_others(draft, attempt)
     handoff = draft.handoff
-    kinds = (EffectKind.DEADLINE, EffectKind.LAPSE, EffectKind.AGENT_GONE)
+    kinds = (EffectKind.DEADLINE, EffectKind.LAPSE, EffectKind.AGENT_GONE, EffectKind.NEXT_STEP)
     draft.drop += [effects.timer_id(kind, handoff.id) for kind in kinds]
     draft.effects.append(effects.timer(EffectKind.PURGE, handoff.id, draft.now + rules.keep_closed_ms))
     url = handoff.resume_url if trigger is Trigger.RESOLVE else handoff.outcome_url

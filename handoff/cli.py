@@ -17,6 +17,7 @@ import redis
 
 from handoff import keys, resume, states
 from handoff.config import BadSettings
+from handoff.models import Rights, Urgency
 from handoff.moments import rfc3339
 
 
@@ -111,6 +112,18 @@ def print_states() -> None:
     click.echo(states.document(), nl=False)
 
 
+@main.command()
+def pin() -> None:
+    """Ask for a PIN of 6 to 12 digits and print what the people file keeps of it."""
+    from handoff import pins
+
+    given = click.prompt("PIN", hide_input=True, confirmation_prompt=True, err=True)
+    try:
+        click.echo(f'pin = "{pins.kept(given)}"')
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+
+
 @main.group("keys")
 def keys_group() -> None:
     """API keys: make, list, revoke."""
@@ -119,14 +132,29 @@ def keys_group() -> None:
 @keys_group.command("create")
 @click.argument("agent")
 @click.option("--operator", is_flag=True, help="A key for a person who operates the service.")
-def keys_create(agent: str, operator: bool) -> None:
+@click.option("--policies", metavar="A,B", help="The only escalation policies that it may use.")
+@click.option("--contacts", metavar="A,B", help="The only contacts that it may ask for by name.")
+@click.option(
+    "--urgency",
+    type=click.Choice([str(one) for one in Urgency]),
+    default=str(Urgency.CRITICAL),
+    show_default=True,
+    help="The most urgent that it may ask for.",
+)
+def keys_create(agent: str, operator: bool, policies: str | None, contacts: str | None, urgency: str) -> None:
     """Make a key for AGENT. It is shown once."""
     from handoff import bootstrap
+
+    def names(text: str | None) -> tuple[str, ...] | None:
+        return None if text is None else tuple(filter(None, (name.strip() for name in text.split(","))))
+
+    rights = Rights(policies=names(policies), contacts=names(contacts), urgency=Urgency(urgency))
 
     with _plain_errors():
         services = bootstrap.from_environment()
         try:
-            key, record = keys.create(services.store, agent, operator=operator, now=services.clock())
+            now = services.clock()
+            key, record = keys.create(services.store, agent, operator=operator, now=now, rights=rights)
         except ValueError as error:
             raise click.ClickException(str(error)) from None
     click.echo(f"key             {key}\nid              {record.id}")

@@ -63,7 +63,7 @@ class Handoffs:
         self, request: OpenRequest, key: ApiKey, idempotency_key: str | None, body_hash: str | None = None
     ) -> OpenedHandoff:
         """Opens a handoff, or finds the one that this idempotency key names for this API key; without one it
-        is always a new handoff.
+        is always a new handoff. Raises Invalid and Forbidden as lifecycle.open_handoff does.
 
         Raises IdempotencyConflict when the key named another request, AnswerDeleted when the handoff it
         named is past its retention time. Neither rings anybody.
@@ -74,7 +74,9 @@ class Handoffs:
         if found := self._opened(key, key_hash, body_hash):
             return found
         now = self.clock()
-        change = lifecycle.open_handoff(request, agent=key.agent, api_key=key.id, rules=self.rules(), now=now)
+        change = lifecycle.open_handoff(
+            request, agent=key.agent, api_key=key.id, rules=self.rules(), now=now, rights=key.rights
+        )
         named = (key.id, key_hash, body_hash)
         plan = Plan(changes=[change], idempotency=named, unnamed=idempotency_key is None)
         if isinstance(self.store.commit(plan, now), Done):
@@ -194,6 +196,12 @@ class Handoffs:
         """The pause of an acknowledgement may have run out."""
         return self.decide(
             handoff_id, None, lambda handoff, now: lifecycle.lapse(handoff, meant_for, self.rules(), now)
+        )
+
+    def next_step(self, handoff_id: str, meant_for: int | None) -> bool:
+        """The wait between two steps may be over. Whether it was."""
+        return self.change(
+            handoff_id, lambda handoff, now: lifecycle.next_step(handoff, meant_for, self.rules(), now)
         )
 
     def note(self, handoff_id: str, type_: EventType, **data: object) -> None:

@@ -10,10 +10,12 @@ import ipaddress
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
 
 from handoff.ids import AGENT_NAME
+from handoff.limits import DEFAULT_CAPS, Limits, parse_caps
 from handoff.people import BadNumber, parse_people, parse_phone, with_pins
 from handoff.policy import Contact
 
@@ -21,6 +23,8 @@ AT_LEAST_SECRET = 32
 #: An API key from the environment may be anything long enough not to be guessed.
 SHORTEST_KEY = 20
 
+#: What the people file says instead of these.
+_IN_PEOPLE_FILE = ("HANDOFF_TO_NUMBER", "HANDOFF_PINS", "HANDOFF_ROUNDS", "HANDOFF_RING_SECONDS")
 _PLACES = ("TWILIO_EDGE", "TWILIO_REGION")
 
 T = TypeVar("T")
@@ -52,10 +56,12 @@ class Settings:
     prefix: str
     secret_keys: tuple[str, ...]  # newest first
     api_keys: tuple[EnvironmentKey, ...]
-    contacts: tuple[Contact, ...]  # in the order in which they are rung
+    people_path: Path | None  # the people file; without one, the contacts of the environment
+    contacts: tuple[Contact, ...]  # in the order in which they are rung; none with a people file
     ring_s: int
     rounds: int
     ack_s: int
+    limits: Limits
     keep_closed_days: int
     twilio_account_sid: str
     twilio_auth_tokens: tuple[str, ...]  # the present one first
@@ -77,6 +83,7 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
     """Reads and checks everything. Raises BadSettings with every problem at once."""
     read = _Reader(environ)
     dev = read.flag("HANDOFF_DEV")
+    in_file = bool(environ.get("HANDOFF_PEOPLE", "").strip())
     settings = Settings(
         dev=dev,
         public_url=read.one("HANDOFF_PUBLIC_URL", lambda text: _public_url(text, dev)),
@@ -84,10 +91,18 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
         prefix=read.one("HANDOFF_PREFIX", _prefix, default="handoff"),
         secret_keys=read.one("HANDOFF_SECRET_KEY", _secret_keys),
         api_keys=read.one("HANDOFF_API_KEYS", _api_keys, default=""),
-        contacts=read.one("HANDOFF_TO_NUMBER", parse_people),
+        people_path=read.one("HANDOFF_PEOPLE", _path, default="") if in_file else None,
+        contacts=() if in_file else read.one("HANDOFF_TO_NUMBER", parse_people),
         ring_s=read.number("HANDOFF_RING_SECONDS", 25, 1, 600),
         rounds=read.number("HANDOFF_ROUNDS", 1, 1, 10),
         ack_s=read.number("HANDOFF_ACK_SECONDS", 300, 30, 86_400),
+        limits=Limits(
+            calls_per_second=read.one("HANDOFF_CALLS_PER_SECOND", _rate, default="1"),
+            number_caps=read.one("HANDOFF_NUMBER_CAPS", parse_caps, default=DEFAULT_CAPS),
+            calls_a_day=read.number("HANDOFF_CALLS_A_DAY", 1_000, 0, 10_000_000),
+            money_a_day=read.one("HANDOFF_MONEY_A_DAY", _money, default="0"),
+            price_a_minute=read.one("HANDOFF_PRICE_A_MINUTE", _money, default="0.014"),
+        ),
         keep_closed_days=read.number("HANDOFF_KEEP_CLOSED_DAYS", 30, 1, 3_650),
         twilio_account_sid=read.one("TWILIO_ACCOUNT_SID", _account_sid),
         twilio_auth_tokens=(
@@ -105,13 +120,16 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
     )
     if settings.open_console and not dev:
         read.problems.append("HANDOFF_OPEN_CONSOLE: only `handoff dev` may let everybody in")
+    for name in _IN_PEOPLE_FILE if in_file else ():
+        if environ.get(name, "").strip():
+            read.problems.append(f"{name}: is in the people file with HANDOFF_PEOPLE; unset one of the two")
     if settings.contacts and (pins := environ.get("HANDOFF_PINS", "").strip()):
         with_pin = read.one("HANDOFF_PINS", lambda text: with_pins(settings.contacts, text), default=pins)
         settings = replace(settings, contacts=with_pin)
     for name in settings.twilio_place if settings.twilio_api_url else ():
         # Twilio's library rewrites every host by them, also one that is not Twilio's.
         read.problems.append(f"{name}: can't be used together with TWILIO_API_URL")
-    if not read.problems and settings.twilio_from in {one.number for one in settings.contacts}:
+    if not read.problems and any(settings.twilio_from in one.numbers for one in settings.contacts):
         read.problems.append("TWILIO_FROM_NUMBER: is also in HANDOFF_TO_NUMBER; a number can't call itself")
     if read.problems:
         raise BadSettings(read.problems)
@@ -185,6 +203,22 @@ def _loopback(host: str) -> bool:
     return address.is_loopback or address.is_unspecified or address.is_private or address.is_link_local
 
 
+def _rate(text: str) -> float:
+    if not re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,3})?", text):
+        raise ValueError(f"must be a number such as 1 or 0.5 (0: no limit), not {text!r}")
+    return float(text)
+
+
+def _money(text: str) -> float:
+    if not re.fullmatch(r"[0-9]{1,7}(\.[0-9]{1,4})?", text):
+        raise ValueError(f"must be an amount such as 20 or 0.014 (0: no limit), not {text!r}")
+    return float(text)
+
+
+def _path(text: str) -> Path:
+    return Path(text).expanduser()
+
+
 def _redis_url(text: str) -> str:
     parts = urlsplit(text)
     if parts.scheme not in ("redis", "rediss", "unix"):
@@ -241,9 +275,16 @@ def _api_url(text: str, dev: bool) -> str:
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("must be an http or https address")
-    if parts.scheme != "https" and not dev:
-        raise ValueError("must be https; only `handoff dev` may use a dev phone over http")
+    if parts.scheme != "https" and not (dev and _this_machine(parts.hostname)):
+        raise ValueError("must be https; only `handoff dev` may use a dev phone over http, on this machine")
     return text.rstrip("/")
+
+
+def _this_machine(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _place(text: str) -> str:

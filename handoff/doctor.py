@@ -11,10 +11,13 @@ from typing import Literal
 
 import redis
 
-from handoff import bootstrap, config
+from handoff import bootstrap, config, people_source
 from handoff.bootstrap import Services
+from handoff.config import Settings
 from handoff.moments import SECOND
-from handoff.people import mask
+from handoff.people import mask, of_environment
+from handoff.people_file import BadPeople
+from handoff.policy import Step
 from handoff.web.health import CLOCK_SILENT_MS, WORKER_SILENT_MS, what_is_missing
 
 #: More than this is no accident; Twilio dates its calls to the second, and we look for lost ones by that.
@@ -44,18 +47,37 @@ def examine(
             yield Finding("!!", problem)
         return
     yield Finding("ok", f"settings; Twilio will sign for {settings.public_url}")
-    ladder = ", then ".join(f"{one.name} ({mask(one.number)})" for one in settings.contacts)
-    yield Finding("ok", f"rings {ladder}, each for {settings.ring_s} s")
-    if len(settings.contacts) == 1:
-        yield Finding(
-            "??",
-            "only one person can be reached: a second in HANDOFF_TO_NUMBER is rung when the first is not",
-        )
+    yield from _people(settings)
     if offline:
         return
     services = bootstrap.build(settings, clock=clock) if clock else bootstrap.build(settings)
     yield from _redis(services)
     yield from _twilio(services)
+
+
+def _people(settings: Settings) -> Iterator[Finding]:
+    """Who is reached, as the environment or the people file on this machine says."""
+    people = of_environment(settings.contacts, settings.ring_s, settings.rounds)
+    if settings.people_path is not None:
+        try:
+            people = people_source.from_file(settings.people_path, settings.twilio_from)
+        except BadPeople as error:
+            for problem in error.problems:
+                yield Finding("!!", f"HANDOFF_PEOPLE: {problem}")
+            return
+        yield Finding("ok", f"people file {settings.people_path}, version {people.version}")
+    for policy in people.policies:
+        ladder = ", then ".join(_step(step) for step in policy.steps)
+        rounds = f", {policy.rounds} times" if policy.rounds > 1 else ""
+        yield Finding("ok", f"policy {policy.name} rings {ladder}{rounds}")
+    if len(people.contacts) == 1:
+        yield Finding("??", "only one person can be reached: a second is rung when the first is not there")
+
+
+def _step(step: Step) -> str:
+    people = " and ".join(f"{one.name} ({', '.join(map(mask, one.numbers))})" for one in step.contacts)
+    wait = f", then waits until {step.wait_s} s are over" if step.wait_s else ""
+    return f"{people} for {step.ring_s} s{wait}"
 
 
 def _redis(services: Services) -> Iterator[Finding]:
@@ -80,6 +102,9 @@ def _processes(services: Services) -> Iterator[Finding]:
             yield Finding("ok", f"a {kind} was seen {max(0, ago_ms) // SECOND} s ago")
     for missing in what_is_missing(services):
         yield Finding("!!", missing)
+    for where, problems in services.shared_people.problems().items() if services.settings.people_path else ():
+        yield Finding("!!", f"the people file at {where} can't be used; the last good version goes on:")
+        yield from (Finding("!!", problem) for problem in problems)
 
 
 def _twilio(services: Services) -> Iterator[Finding]:

@@ -26,6 +26,7 @@ class EffectKind(StrEnum):
     LAPSE = "lapse"
     RECONCILE_CALL = "reconcile_call"
     AGENT_GONE = "agent_gone"
+    NEXT_STEP = "next_step"
     PURGE = "purge"
 
 
@@ -35,6 +36,7 @@ TIMERS = frozenset(
         EffectKind.DEADLINE,
         EffectKind.LAPSE,
         EffectKind.AGENT_GONE,
+        EffectKind.NEXT_STEP,
         EffectKind.PURGE,
     }
 )
@@ -50,7 +52,7 @@ class Effect(StoredRecord):
     due: int
     tries: int = 0
     attempt: str | None = None  # SEND_TEXT: which attempt
-    revision: int | None = None  # LAPSE: the end of the pause that it was meant for
+    revision: int | None = None  # LAPSE, NEXT_STEP: the end of the pause that it was meant for
     even_ended: bool = False  # HANG_UP: although the record says that the call is over
     url: str | None = None  # RESUME: where to
     body: str | None = None  # RESUME: the exact bytes to send each time, as text

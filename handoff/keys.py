@@ -9,17 +9,20 @@ from __future__ import annotations
 from typing import Literal
 
 from handoff import ids
-from handoff.models import ApiKey, Handoff
+from handoff.models import ApiKey, Handoff, Rights
 from handoff.store import Store, sha256
 
 
-def create(store: Store, agent: str, *, operator: bool, now: int) -> tuple[str, ApiKey]:
-    """Makes and keeps a new key. The key itself is returned once and can't be shown again.
+def create(
+    store: Store, agent: str, *, operator: bool, now: int, rights: Rights | None = None
+) -> tuple[str, ApiKey]:
+    """Makes and keeps a new key. The key itself is returned once and can't be shown again. `rights`: how far
+    it goes; left out, an agent may ask for everything.
 
     Raises ValueError for a name that is not lower-case letters, digits, `.`, `_`, `-`.
     """
     key = "hk_" + ids.random_text(40)
-    return key, _keep(store, key, agent, operator=operator, now=now)
+    return key, _keep(store, key, agent, operator=operator, now=now, rights=rights)
 
 
 def adopt(store: Store, key: str, agent: str, *, operator: bool, now: int) -> ApiKey:
@@ -69,7 +72,9 @@ def revoke(store: Store, key_id: str, now: int) -> ApiKey | None:
     return revoked
 
 
-def _keep(store: Store, key: str, agent: str, *, operator: bool, now: int) -> ApiKey:
+def _keep(
+    store: Store, key: str, agent: str, *, operator: bool, now: int, rights: Rights | None = None
+) -> ApiKey:
     if not ids.AGENT_NAME.fullmatch(agent):
         raise ValueError(
             f"{agent!r} is not a name for an agent: use 1 to 64 lower-case letters, digits, '.', '_' or '-'"
@@ -79,6 +84,7 @@ def _keep(store: Store, key: str, agent: str, *, operator: bool, now: int) -> Ap
         hash=sha256(key),
         agent=agent,
         scopes=_scopes(operator),
+        rights=rights or Rights(),
         created=now,
     )
     store.put_api_key(record)

@@ -8,22 +8,22 @@ wait: commands.py commits a change in one atomic step, workers/ and voice/ perfo
 
 from __future__ import annotations
 
-from handoff import effects, ids
+from handoff import effects, ids, routing
 from handoff.changes import (
     Change,
     Decided,
     Draft,
     Rules,
-    advance,
     close,
     end_pause,
+    end_wait,
     hang_up_others,
     mark,
     open_calls,
-    start_step,
 )
 from handoff.effects import EffectKind
 from handoff.errors import Forbidden, Invalid
+from handoff.ladder import advance, start_step, wait_is_over
 from handoff.messages import OpenRequest
 from handoff.models import (
     CLOCK,
@@ -36,6 +36,7 @@ from handoff.models import (
     Handoff,
     Proof,
     Result,
+    Rights,
 )
 from handoff.moments import DAY, MINUTE, SECOND, rfc3339
 from handoff.outcomes import lost, won
@@ -51,8 +52,20 @@ LONGEST_S = 90 * DAY / SECOND
 MAX_LATE_ANSWERS = 20  # late answers put on the record per handoff: a link must not be able to fill Redis
 
 
-def open_handoff(request: OpenRequest, *, agent: str, api_key: str, rules: Rules, now: int) -> Change:
-    """A new handoff, its deadline, and the first step of its policy (none with `notify: "none"`)."""
+def open_handoff(
+    request: OpenRequest,
+    *,
+    agent: str,
+    api_key: str,
+    rules: Rules,
+    now: int,
+    rights: Rights = routing.EVERYTHING,
+) -> Change:
+    """A new handoff, its deadline, and the first step of its policy (none with `notify: "none"`).
+
+    Raises Invalid for a policy or contact that there is not, Forbidden for what `rights` do not allow.
+    """
+    policy, urgency = routing.reached(request, rules.people, rights)
     deadline = now + round(request.timeout_s * SECOND)
     id_ = ids.new_id(ids.HANDOFF)
     asked = request.recorded()
@@ -62,7 +75,8 @@ def open_handoff(request: OpenRequest, *, agent: str, api_key: str, rules: Rules
         state=State.PENDING,
         agent=agent,
         api_key=api_key,
-        policy=rules.policy.name,
+        policy=policy,
+        urgency=urgency,
         created_at=now,
         deadline=deadline,
         page_url=f"{rules.public_url}/p/{id_}" if request.notify == "none" else None,
@@ -76,7 +90,7 @@ def open_handoff(request: OpenRequest, *, agent: str, api_key: str, rules: Rules
     if handoff.if_agent_gone == "cancel":
         draft.effects.append(effects.timer(EffectKind.AGENT_GONE, handoff.id, now + rules.agent_gone_ms))
     if handoff.notify == "policy":
-        start_step(draft, rules, first_position(rules.policy))
+        start_step(draft, rules, first_position(rules.policy_for(handoff)))
     return draft.change()
 
 
@@ -131,7 +145,7 @@ def ring_again(handoff: Handoff, decision: Decision, rules: Rules, now: int) -> 
     draft = Draft(handoff, now)
     draft.move(Trigger.RING_AGAIN)
     draft.note(EventType.RUNG_AGAIN, decision.by, decision.proof)
-    start_step(draft, rules, first_position(rules.policy))
+    start_step(draft, rules, first_position(rules.policy_for(handoff)))
     return _won(Trigger.RING_AGAIN, draft)
 
 
@@ -143,7 +157,7 @@ def pass_on(handoff: Handoff, decision: Decision, rules: Rules, now: int, *, att
         handoff.acknowledged is not None and not _same(handoff.acknowledged.by, decision.by)
     ):
         return Decided(lost(Trigger.PASS_ON, handoff))
-    name = next_name(rules.policy, handoff.position)
+    name = next_name(rules.policy_for(handoff), handoff.position)
     draft = Draft(handoff, now)
     if handoff.state is State.ACKNOWLEDGED:
         end_pause(draft, Trigger.PASS_ON, decision.by, decision.proof)
@@ -159,7 +173,7 @@ def pass_on(handoff: Handoff, decision: Decision, rules: Rules, now: int, *, att
         passed_to=name,
     )
     if not open_calls(draft.handoff):
-        advance(draft, rules)
+        advance(draft, rules, at_once=True)
     return Decided(won(Trigger.PASS_ON, draft.handoff, next_name=name), draft.change())
 
 
@@ -228,17 +242,31 @@ def lapse(handoff: Handoff, meant_for: int | None, rules: Rules, now: int) -> De
     draft = Draft(handoff, now)
     end_pause(draft, Trigger.LAPSE, CLOCK, None)
     position = handoff.position
-    following = next_position(rules.policy, position) if position else None
+    policy = rules.policy_for(handoff)
+    following = next_position(policy, position) if position else None
     # Whoever said "I'm on it" may have fallen asleep again: with nobody left to try, the first step is
     # rung again. It takes a person's key to get here, so this cannot go on by itself. Where nobody was to be
     # rung, and no operator had anybody rung, nobody is.
     if handoff.notify == "policy" or position is not None:
-        start_step(draft, rules, following or first_position(rules.policy))
+        start_step(draft, rules, following or first_position(policy))
     return _won(Trigger.LAPSE, draft)
+
+
+def next_step(handoff: Handoff, meant_for: int | None, rules: Rules, now: int) -> Change | None:
+    """The wait between two steps is over. None when it is not, or was another one."""
+    due = handoff.next_step_at
+    if handoff.state is not State.ESCALATING or due is None or due != meant_for or now < due:
+        return None
+    if now >= handoff.deadline:
+        return None  # the deadline's own row closes it
+    draft = Draft(handoff, now)
+    wait_is_over(draft, rules)
+    return draft.change()
 
 
 def _pause(draft: Draft, decision: Decision, until: int, attempt: str | None = None) -> None:
     """A person has it until then: nobody else is rung meanwhile."""
+    end_wait(draft)
     draft.move(Trigger.ACKNOWLEDGE, acknowledged=decision, acknowledged_until=until)
     mark(draft, attempt, Disposition.ACKNOWLEDGED)
     draft.note(EventType.ACKNOWLEDGED, decision.by, decision.proof, until=rfc3339(until), attempt=attempt)

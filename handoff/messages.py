@@ -1,7 +1,7 @@
-"""What comes in and what goes out over HTTP: the requests' and the answers' shapes.
+"""What comes in over HTTP: the requests' shapes. What goes out is views.py's.
 
 The OpenAPI document is generated from these models (web/openapi.py), so the descriptions here are the
-API's documentation. What is kept is in models.py. Unknown fields are refused everywhere.
+API's documentation. What is kept is in models.py. Unknown fields are refused.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from pydantic import (
     model_validator,
 )
 
-from handoff.models import Actor, AskResult, Attempt, Channel, ClearResult, Decision, Event, Handoff, Proof
-from handoff.moments import Timestamp
-from handoff.states import CloseReason, Disposition, Kind, State
+from handoff.states import Kind
 
 MAX_REASON = 2_000  # characters
 MAX_METADATA = 16_384  # bytes of JSON
 DAY_S = 86_400
+#: How policies and contacts are named.
+NAME = r"^[a-z0-9][a-z0-9_-]*$"
 
 
 def _http_url(url: str) -> str:
@@ -132,6 +132,22 @@ class OpenRequest(Message):
         description="`none` rings and texts nobody. The answer then has a `page_url`, which asks whoever "
         "opens it for an operator's sign-in or a contact's PIN: holding it proves nothing.",
     )
+    policy: Annotated[str, Field(pattern=NAME)] | None = Field(
+        None,
+        max_length=40,
+        description="Which escalation policy reaches people: one that the operator has written. Left out, "
+        "the operator's rules for `metadata` choose, else `default` applies.",
+    )
+    contact: Annotated[str, Field(pattern=NAME)] | None = Field(
+        None,
+        max_length=40,
+        description="The one contact to reach, by id, instead of a policy. Never a number.",
+    )
+    urgency: Literal["low", "normal", "high", "critical"] | None = Field(
+        None,
+        description="Only `critical` rings people in their quiet hours. Left out, it is the policy's: "
+        "`normal`, unless the operator wrote another.",
+    )
     label: Annotated[str, AfterValidator(_plain_line)] | None = Field(
         None, max_length=200, description="Shown beside the agent's name; the name comes from the API key."
     )
@@ -156,6 +172,13 @@ class OpenRequest(Message):
             del data["question"]
         return data
 
+    @field_validator("contact")
+    @classmethod
+    def _one_way_to_reach(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is not None and info.data.get("policy") is not None:
+            raise ValueError("send `policy` or `contact`, not both")
+        return value
+
     @field_validator("max_timeout_s")
     @classmethod
     def _no_less_than_the_timeout(cls, value: float | None, info: ValidationInfo) -> float | None:
@@ -165,7 +188,8 @@ class OpenRequest(Message):
 
     def recorded(self) -> dict[str, Any]:
         """The fields as the record keeps them."""
-        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        decided = ("policy", "urgency")  # by the operator, unless the request says
+        fields = {name: getattr(self, name) for name in type(self).model_fields if name not in decided}
         return fields | {"kind": Kind(self.kind)}
 
 
@@ -183,151 +207,3 @@ class ResolutionRequest(CommentRequest):
     """An operator's answer: `answer` for `ask`, nothing for `clear`."""
 
     answer: str | None = Field(None, max_length=10_000)
-
-
-class ActorView(Message):
-    """Who did it."""
-
-    kind: str
-    id: str
-    name: str | None = None
-
-    @classmethod
-    def of(cls, actor: Actor | None) -> ActorView | None:
-        """As it is shown."""
-        return None if actor is None else cls(kind=actor.kind, id=actor.id, name=actor.name)
-
-
-class DecisionView(Message):
-    """A decision, by whom, how and when."""
-
-    by: ActorView
-    channel: Channel
-    proof: Proof
-    at: Timestamp
-    comment: str | None = None
-
-    @classmethod
-    def of(cls, decision: Decision | None) -> DecisionView | None:
-        if decision is None:
-            return None
-        by = ActorView(kind=decision.by.kind, id=decision.by.id, name=decision.by.name)
-        return cls(
-            by=by, channel=decision.channel, proof=decision.proof, at=decision.at, comment=decision.comment
-        )
-
-
-class AttemptView(Message):
-    """One try to reach one contact, and what it told us."""
-
-    id: str
-    contact: str
-    channel: Channel
-    call: str | None
-    round: int
-    step: int
-    disposition: Disposition | None
-    started_at: Timestamp
-    ended_at: Timestamp | None
-
-    @classmethod
-    def of(cls, attempt: Attempt) -> AttemptView:
-        return cls(**{name: getattr(attempt, name) for name in cls.model_fields})
-
-
-class HandoffView(Message):
-    """A handoff as its agent and an operator see it."""
-
-    id: str
-    kind: Kind
-    state: State
-    close_reason: CloseReason | None
-    reason: str
-    agent: str
-    label: str | None
-    live_view_url: str | None
-    resume_url: str | None
-    outcome_url: str | None
-    timeout_s: float
-    max_timeout_s: float
-    notify: str
-    page_url: str | None
-    if_agent_gone: str
-    on_exhausted: str
-    created_at: Timestamp
-    deadline: Timestamp
-    closed_at: Timestamp | None
-    acknowledged: DecisionView | None
-    acknowledged_until: Timestamp | None
-    closed_by: ActorView | None
-    settlement: DecisionView | None
-    result: Annotated[ClearResult | AskResult, Field(discriminator="kind")] | None
-    attempts: tuple[AttemptView, ...]
-    metadata: dict[str, JsonValue]
-
-    @classmethod
-    def of(cls, handoff: Handoff) -> HandoffView:
-        fields = {name: getattr(handoff, name) for name in cls.model_fields}
-        fields |= {
-            "acknowledged": DecisionView.of(handoff.acknowledged),
-            "closed_by": ActorView.of(handoff.closed_by),
-            "settlement": DecisionView.of(handoff.settlement),
-            "max_timeout_s": handoff.max_timeout_s or handoff.timeout_s,
-            "attempts": tuple(AttemptView.of(attempt) for attempt in handoff.attempts),
-        }
-        return cls.model_construct(**fields)
-
-
-class HandoffList(Message):
-    """Newest first. `next_cursor` asks for the page after this one; null on the last."""
-
-    handoffs: tuple[HandoffView, ...]
-    next_cursor: str | None
-
-
-class EventView(Message):
-    """One line of a handoff's timeline."""
-
-    v: int
-    seq: int
-    id: str
-    type: str
-    at: Timestamp
-    by: ActorView
-    proof: Proof | None
-    data: dict[str, JsonValue]
-
-    @classmethod
-    def of(cls, event: Event) -> EventView:
-        fields = {name: getattr(event, name) for name in cls.model_fields}
-        fields["by"] = ActorView(kind=event.by.kind, id=event.by.id, name=event.by.name)
-        return cls.model_construct(**fields)
-
-
-class EventList(Message):
-    """The timeline so far, oldest first."""
-
-    events: tuple[EventView, ...]
-
-
-class ProblemField(Message):
-    """A field that is wrong."""
-
-    field: str
-    message: str
-
-
-class Problem(Message):
-    """An error, by RFC 9457. `code` is stable; `detail` is for people."""
-
-    type: str
-    title: str
-    status: int
-    detail: str
-    code: str
-    errors: tuple[ProblemField, ...] = ()
-    state: State | None = None
-    close_reason: CloseReason | None = None
-    closed_at: Timestamp | None = None
-    closed_by: ActorView | None = None
-    settlement: DecisionView | None = None

@@ -58,6 +58,20 @@ CLOCK = Actor(kind=ActorKind.CLOCK, id="clock")
 SERVICE = Actor(kind=ActorKind.SERVICE, id="service")
 
 
+class Urgency(StrEnum):
+    """How much it matters to reach somebody now."""
+
+    LOW = "low"
+    NORMAL = "normal"
+    HIGH = "high"
+    CRITICAL = "critical"  #: rings through quiet hours
+
+    @property
+    def rank(self) -> int:
+        """0 for the least urgent."""
+        return list(Urgency).index(self)
+
+
 class Channel(StrEnum):
     """Which way a decision or an attempt went."""
 
@@ -129,6 +143,9 @@ class Attempt(Record):
     round: int
     step: int
     call: str | None = None
+    held: str | None = None  # the limit that kept a call waiting (limits.py), and until when
+    held_until: int | None = None
+    line: int = 0  # which of the contact's numbers, from 0
     started_at: int
     ended_at: int | None = None
     disposition: Disposition | None = None
@@ -172,7 +189,12 @@ class Handoff(Record):
     notify: Literal["policy", "none"] = "policy"
     page_url: str | None = None  # with `notify: "none"`: where people say who they are
     policy: str
+    urgency: Urgency = Urgency.NORMAL
+    contact: str | None = None  # the one person asked for, instead of a policy
     position: Position | None = None
+    step_started_at: int | None = None
+    next_step_at: int | None = None  # nothing rings, and a wait is not over
+    same_step_again: bool = False  # then: the same step, for people whose quiet hours are over
     exhausted: bool = False
     created_at: int
     deadline: int
@@ -210,6 +232,7 @@ class EventType(StrEnum):
     OPENED = "opened"
     STEP_STARTED = "step_started"
     POLICY_EXHAUSTED = "policy_exhausted"
+    CALL_HELD = "call_held"
     CALL_PLACED = "call_placed"
     CALL_UNKNOWN = "call_unknown"
     CALL_RINGING = "call_ringing"
@@ -273,6 +296,14 @@ class Call(Record):
     pressed_turn: int = 0  # the document in which the newest of them was pressed
 
 
+class Rights(Record):
+    """How far an agent's key goes: None allows every policy, or every contact, that there is."""
+
+    policies: tuple[str, ...] | None = None
+    contacts: tuple[str, ...] | None = None
+    urgency: Urgency = Urgency.CRITICAL  # the most urgent that it may ask for
+
+
 class ApiKey(StoredRecord):
     """A key's record; the key itself is kept only as a hash."""
 
@@ -281,7 +312,7 @@ class ApiKey(StoredRecord):
     hash: str  # hex SHA-256 of the key
     agent: str
     scopes: tuple[Literal["agent", "operator"], ...]
-    rights: dict[str, Any] = Field(default_factory=dict)
+    rights: Rights = Rights()
     created: int
     last_used: int | None = None
     revoked: int | None = None

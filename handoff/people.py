@@ -1,4 +1,4 @@
-"""Who can be reached, and in which order. Today from one setting; a file of people comes on this seam.
+"""Phone numbers, and the people of a set-up that names them in its environment. The file is people_file.py.
 
 Only the numbers named here can ever be called (promise 8). What a policy does is policy.py's business.
 """
@@ -9,7 +9,8 @@ import re
 
 import phonenumbers
 
-from handoff.policy import Contact, EscalationPolicy, Step
+from handoff import pins
+from handoff.policy import DEFAULT_POLICY, Contact, EscalationPolicy, People, Step
 
 
 class BadNumber(ValueError):
@@ -36,29 +37,30 @@ def parse_people(text: str) -> tuple[Contact, ...]:
             slug = f"{slug}-{number}"
         if parsed in {person.number for person in people}:
             raise BadNumber(f"entry {number} has the same number as an earlier entry")
-        people.append(Contact(id=slug, name=name or f"contact {number}", number=parsed))
+        people.append(Contact(id=slug, name=name or f"contact {number}", numbers=(parsed,)))
     if not people:
         raise BadNumber("names nobody to call; write it like Ada=+12125550123,Ben=+12125550124")
     return tuple(people)
 
 
 def with_pins(people: tuple[Contact, ...], text: str) -> tuple[Contact, ...]:
-    """The same people with the PINs of `ada=482913, ben=719204`, by contact id; those not named have none.
+    """The same people with the PINs of `ada=482913, ben=719204` as pins.py keeps them, by contact id; those
+    not named have none.
 
     Raises ValueError naming the entry that is wrong, never the PIN.
     """
-    pins: dict[str, str] = {}
+    found: dict[str, str] = {}
     for number, part in enumerate(filter(None, (part.strip() for part in text.split(","))), 1):
         who, _, pin = (word.strip() for word in part.partition("="))
         if who not in {person.id for person in people}:
             known = ", ".join(person.id for person in people)
             raise ValueError(f"entry {number} names nobody in HANDOFF_TO_NUMBER (it has: {known})")
-        if who in pins:
+        if who in found:
             raise ValueError(f"entry {number} gives {who} a second PIN")
-        if not re.fullmatch(r"[0-9]{6,12}", pin):
+        if not pins.PIN.fullmatch(pin):
             raise ValueError(f"entry {number} needs a PIN of 6 to 12 digits")
-        pins[who] = pin
-    return tuple(person.model_copy(update={"pin": pins.get(person.id)}) for person in people)
+        found[who] = pins.kept(pin)
+    return tuple(person.model_copy(update={"pin": found.get(person.id)}) for person in people)
 
 
 def parse_phone(text: str) -> str:
@@ -80,7 +82,8 @@ def mask(number: str) -> str:
     return "…" + number[-4:]
 
 
-def policy_of(people: tuple[Contact, ...], ring_s: int, rounds: int) -> EscalationPolicy:
-    """The one policy of an environment-only set-up: everybody in turn, one after the other."""
-    steps = tuple(Step(contacts=(contact,), ring_s=ring_s) for contact in people)
-    return EscalationPolicy(name="default", steps=steps, rounds=rounds)
+def of_environment(contacts: tuple[Contact, ...], ring_s: int, rounds: int) -> People:
+    """An environment-only set-up: one policy, everybody in turn."""
+    steps = tuple(Step(contacts=(contact,), ring_s=ring_s) for contact in contacts)
+    policy = EscalationPolicy(name=DEFAULT_POLICY, steps=steps, rounds=rounds)
+    return People(contacts=contacts, policies=(policy,))

@@ -1,38 +1,132 @@
 """Who is reached next, and who they are: pure functions of a policy and a position in it.
 
-Where contacts and policies come from (today the environment) is people.py's business.
+Where contacts and policies come from is the business of people.py (the environment) and people_file.py.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Literal
+
 from pydantic import Field
 
-from handoff.models import Position, Record
+from handoff.models import Channel, Handoff, Position, Record, Urgency
+from handoff.quiet import QuietHours, quiet_until
+
+DEFAULT_RING_S = 25
 
 
 class Contact(Record):
-    """A person with a number. `number` is E.164; `id` is what the timeline and the agent see. `pin` proves
-    who they are where no phone of theirs rang; it is no part of what is kept or shown."""
+    """A person with a number. `numbers` are E.164, in the order in which they are tried; `id` is what the
+    timeline and the agent see. `pin` (its hash, see pins.py) proves who they are where no phone of theirs
+    rang; it is no part of what is kept or shown."""
 
     id: str
     name: str
-    number: str
+    numbers: tuple[str, ...] = Field(min_length=1)
+    channels: tuple[Channel, ...] = (Channel.CALL, Channel.TEXT)
+    language: str = "en-US"
+    caller_word: str | None = None  # said first, so that they know who calls
+    time_zone: str = "UTC"
+    quiet_hours: tuple[QuietHours, ...] = ()
     pin: str | None = Field(default=None, repr=False, exclude=True)
+
+    @property
+    def number(self) -> str:
+        """The first number: where texts go."""
+        return self.numbers[0]
+
+    def quiet_until(self, now: int) -> int | None:
+        """When their quiet hours are over (ms), or None when they have none at `now`."""
+        return quiet_until(self.quiet_hours, self.time_zone, now) if self.quiet_hours else None
+
+    def number_after(self, line: int) -> int | None:
+        """The place of the number to try after the one at `line`, or None when it was the last."""
+        return line + 1 if line + 1 < len(self.numbers) else None
 
 
 class Step(Record):
-    """Contacts that are rung together, each for `ring_s` seconds."""
+    """Contacts that are rung together, each number for `ring_s` seconds. The next step begins `wait_s`
+    seconds after this one did, or when its last call has ended if that is later."""
 
     contacts: tuple[Contact, ...]
     ring_s: int
+    wait_s: int = 0
 
 
 class EscalationPolicy(Record):
-    """Ordered steps, the whole repeated `rounds` times."""
+    """Ordered steps, the whole repeated `rounds` times. `urgency` is that of requests that name none.
+
+    `quiet`: what is done when everybody in a step has quiet hours: `text` them and go on, `wait` until
+    somebody's are over, or `skip` to the next step in which somebody can be rung.
+    """
 
     name: str
     steps: tuple[Step, ...]
     rounds: int = 1
+    urgency: Urgency = Urgency.NORMAL
+    quiet: Literal["text", "wait", "skip"] = "text"
+
+
+class Route(Record):
+    """Requests whose metadata has these values, and that name nobody themselves, take this policy."""
+
+    when: dict[str, Any]
+    policy: str
+
+    def fits(self, metadata: Mapping[str, Any]) -> bool:
+        """Whether every value named here is in the request's metadata, and the same."""
+        return all(name in metadata and _same(metadata[name], value) for name, value in self.when.items())
+
+
+def _same(given: Any, wanted: Any) -> bool:
+    """Equal, and of one kind: `true` is not 1."""
+    return isinstance(given, bool) == isinstance(wanted, bool) and bool(given == wanted)
+
+
+DEFAULT_POLICY = "default"
+
+
+class People(Record):
+    """Everybody who can be reached, and in which orders: the operator's word, as of one `version`."""
+
+    contacts: tuple[Contact, ...] = ()
+    policies: tuple[EscalationPolicy, ...]
+    routes: tuple[Route, ...] = ()
+    version: str = ""
+    source: str = Field(default="", repr=False)  # the text of the people file
+
+    def contact(self, contact_id: str) -> Contact | None:
+        """The contact with this id, if there is one (still)."""
+        return next((one for one in self.contacts if one.id == contact_id), None)
+
+    def policy(self, name: str) -> EscalationPolicy | None:
+        """The policy of this name, if there is one (still)."""
+        return next((one for one in self.policies if one.name == name), None)
+
+    @property
+    def default(self) -> EscalationPolicy:
+        """What applies to a request that names nobody, and for whose metadata there is no rule."""
+        return self.policy(DEFAULT_POLICY) or self.policies[0]
+
+    def policy_for(self, handoff: Handoff) -> EscalationPolicy:
+        """Who is reached for this handoff. One whose contact or policy is gone goes the default's way."""
+        if handoff.contact is not None:
+            contact = self.contact(handoff.contact)
+            return only(contact, self.default) if contact else self.default
+        return self.policy(handoff.policy) or self.default
+
+    def routed(self, metadata: Mapping[str, Any]) -> EscalationPolicy:
+        """The policy of the first rule that fits a request's metadata, else the default."""
+        name = next((route.policy for route in self.routes if route.fits(metadata)), DEFAULT_POLICY)
+        return self.policy(name) or self.default
+
+
+def only(contact: Contact, like: EscalationPolicy) -> EscalationPolicy:
+    """A policy that reaches nobody but this contact, as long and as often as that policy's first step."""
+    ring_s, wait_s = (like.steps[0].ring_s, like.steps[0].wait_s) if like.steps else (DEFAULT_RING_S, 0)
+    step = Step(contacts=(contact,), ring_s=ring_s, wait_s=wait_s)
+    return like.model_copy(update={"name": f"contact:{contact.id}", "steps": (step,)})
 
 
 def first_position(policy: EscalationPolicy) -> Position | None:

@@ -13,6 +13,7 @@ from devphone import testing
 from devphone.testing import DevPhone
 from handoff.dev import redis_server
 from handoff.dev.redis_server import RunningRedis
+from tests.shared_data import find_shared
 from tests.world import ACCOUNT, OURS, TOKEN, Agent, MakeWorld, World
 
 
@@ -47,8 +48,16 @@ def private_redis(tmp_path: Path, running_redis: RunningRedis) -> Iterator[Runni
 
 @pytest.fixture(scope="session")
 def running_phone() -> Iterator[DevPhone]:
-    """One dev phone with a clock of its own for the whole run."""
-    with testing.start(ACCOUNT, TOKEN, clock="manual", numbers=[OURS], timeout_s=10) as phone:
+    """One dev phone with a clock of its own for the whole run, its answers checked where Twilio's file is."""
+    with testing.start(
+        ACCOUNT,
+        TOKEN,
+        clock="manual",
+        numbers=[OURS],
+        timeout_s=10,
+        calls_per_second=0,
+        contract=find_shared("twilio/twilio_api_v2010.json"),
+    ) as phone:
         yield phone
 
 

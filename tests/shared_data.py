@@ -20,9 +20,18 @@ def shared(name: str) -> Any:
 
     Missing: the test is skipped and says why, but fails where CI is set.
     """
-    path = Path(os.environ.get("HANDOFF_SHARED") or ROOT.parent / "shared") / name
-    if path.exists():
+    if path := find_shared(name):
         return json.loads(path.read_text(encoding="utf-8"))
     if os.environ.get("CI"):
-        pytest.fail(f"{path} is missing")
-    pytest.skip(f"{path} is missing; HANDOFF_SHARED names the folder")
+        pytest.fail(f"{_path(name)} is missing")
+    pytest.skip(f"{_path(name)} is missing; HANDOFF_SHARED names the folder")
+
+
+def find_shared(name: str) -> Path | None:
+    """Where that file is, if it is there."""
+    path = _path(name)
+    return path if path.exists() else None
+
+
+def _path(name: str) -> Path:
+    return Path(os.environ.get("HANDOFF_SHARED") or ROOT.parent / "shared") / name

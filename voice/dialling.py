@@ -94,7 +94,8 @@ def send_text(services: Services, effect: Effect) -> bool:
     if handoff is None or attempt is None or attempt.ended_at is not None:
         return True
     now = services.handoffs.clock()
-    number = next((one.number for one in services.settings.contacts if one.id == attempt.contact), None)
+    contact = services.handoffs.rules().people.contact(attempt.contact)
+    number = contact.number if contact else None
     if handoff.closed or now >= handoff.deadline or number is None:
         _end_text(services, handoff, attempt, Disposition.WITHDRAWN)
         return True

@@ -17,7 +17,7 @@ from handoff.models import ActorKind, Decision, Handoff
 from handoff.outcomes import Outcome
 from handoff.states import CLOSED, CloseReason, Kind, State, Trigger
 from voice.keypad import Action, Key
-from voice.speech import ago, clean, sentence, span
+from voice.speech import IN_THE_TEXT, THE_REST, ago, clean, read_aloud, sentence, sentences, span
 
 LAST_TURN = 3  #: how often a menu is read before the voice says goodbye
 WAIT_S = 6  #: from the last word of the menu to the next turn
@@ -48,9 +48,12 @@ def greeting(
     again_url: str,
     turn: int,
     text_sent: bool,
+    caller_word: str | None = None,
+    slow: bool = False,
     voice: Voice = PLAIN,
 ) -> str:
-    """Who calls, for which agent and why, at once; then the menu. Turns count from 1, later ones are shorter.
+    """The caller word, who calls, for which agent and why, at once; then the menu. Turns count from 1, later
+    ones are shorter. `slow`: with a breath after each sentence.
 
     `key_url` gets the key; `again_url` is asked when none came and should carry the next turn. After the
     last turn this is `goodbye_no_input`. `text_sent`: whether a text with the link went out to this contact.
@@ -58,10 +61,12 @@ def greeting(
     if turn > LAST_TURN:
         return goodbye_no_input(text_sent=text_sent, voice=voice)
     if turn <= 1:
-        opening = [f"Handoff for {_agent(handoff)}. {_reason(handoff)}", _where(handoff, text_sent)]
+        word = f"{sentence(clean(caller_word))} " if caller_word else ""
+        why = f"{word}Handoff for {_agent(handoff)}. {_reason(handoff, text_sent)}"
+        opening = [why, _where(handoff, text_sent)]
     else:
         opening = ["I did not hear a key.", f"This is for {_agent(handoff)}."]
-    return _Script(voice).listen([*opening, _menu(keys)], keys, key_url).then(again_url)
+    return _Script(voice).listen([*opening, _menu(keys)], keys, key_url, slow=slow).then(again_url)
 
 
 def unknown_key(
@@ -177,7 +182,13 @@ class _Script:
         return self
 
     def listen(
-        self, said: Sequence[str], keys: Sequence[Key], key_url: str, *, wait_s: int = WAIT_S
+        self,
+        said: Sequence[str],
+        keys: Sequence[Key],
+        key_url: str,
+        *,
+        wait_s: int = WAIT_S,
+        slow: bool = False,
     ) -> _Script:
         """Speaks, and takes one key at any moment. No finish key, so that `*` and `#` count as keys."""
         assert keys, "a menu without keys"
@@ -185,7 +196,10 @@ class _Script:
             input="dtmf", action=key_url, method="POST", num_digits=1, finish_on_key="", timeout=wait_s
         )
         for text in filter(None, said):
-            gather.say(_sayable(text), **self._style)
+            for part in sentences(text) if slow else [text]:
+                gather.say(_sayable(part), **self._style)
+                if slow:
+                    gather.pause(length=1)
         return self
 
     def then(self, url: str) -> str:
@@ -213,8 +227,9 @@ def _agent(handoff: Handoff) -> str:
     return clean(handoff.agent)[:_NAME_LIMIT].strip() or "an agent"
 
 
-def _reason(handoff: Handoff) -> str:
-    reason = sentence(clean(handoff.reason)) or "It gives no reason that can be read aloud."
+def _reason(handoff: Handoff, text_sent: bool) -> str:
+    rest = IN_THE_TEXT if text_sent else THE_REST
+    reason = sentence(read_aloud(handoff.reason, rest=rest)) or "It gives no reason that can be read aloud."
     return f"It asks: {reason}" if handoff.kind is Kind.ASK else reason
 
 

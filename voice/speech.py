@@ -11,6 +11,7 @@ import unicodedata
 from urllib.parse import quote
 
 from handoff.moments import DAY, HOUR, MINUTE, SECOND
+from voice.ear import for_the_ear
 
 #: A minute of speech at some 14 characters a second; well under Say's 3,000.
 LIMIT = 600
@@ -19,6 +20,7 @@ LIMIT = 600
 LIMIT_ENCODED = 3_600
 #: Said instead of what was cut away, so that nothing is ever left out silently.
 THE_REST = "The link shows the rest."
+IN_THE_TEXT = "The link in the text shows the rest."
 
 _READ_AHEAD = 10  # times the limit: more can't matter, and 100 kB need not be looked at
 _A_LINK = "a link"
@@ -58,6 +60,26 @@ def clean(text: str, limit: int = LIMIT) -> str:
         return whole
     kept = _cut(whole, limit - len(THE_REST) - len("... "))
     return f"{kept}... {THE_REST}" if kept else THE_REST
+
+
+def read_aloud(text: str, *, rest: str = THE_REST, limit: int = LIMIT) -> str:
+    """What an agent wrote, as an ear takes it (ear.py) and `tidy`: at most `limit` characters and what Say
+    can take, cut after a sentence, or at a word where none has ended by half of it. `rest` is said instead of
+    what was cut away. Empty when nothing in it can be read."""
+    head = text[: limit * _READ_AHEAD]
+    whole = tidy(for_the_ear(head))
+    if len(head) == len(text) and _fits(whole, limit):
+        return whole
+    kept = _cut(whole, limit - len(rest) - len("... "))
+    ended = max((kept.rfind(f"{mark} ") for mark in _SENTENCE_ENDS), default=-1)
+    if ended >= len(kept) // 2:
+        return f"{kept[: ended + 1]} {rest}"
+    return f"{kept}... {rest}" if kept else rest
+
+
+def sentences(text: str) -> list[str]:
+    """`text` in its sentences, for somebody who asks to hear it slowly."""
+    return [part for part in re.split(rf"(?<=[{_SENTENCE_ENDS}])\s+", text) if part]
 
 
 def sentence(text: str) -> str:

@@ -59,7 +59,9 @@ def answered(call_id: str) -> Response:
     if call is None or handoff is None or attempt is None:
         return _twiml(scripts.nobody_home())
     if handoff.closed:
-        return _twiml(scripts.settled(handoff, now=services.clock(), contact=call.contact))
+        return _twiml(
+            scripts.settled(handoff, now=services.clock(), contact=call.contact, voice=_voice(call))
+        )
     return _twiml(_menu(call, handoff, attempt, turn=1, silent=1))
 
 
@@ -71,7 +73,9 @@ def again(call_id: str, attempt_id: str) -> Response:
     if call is None or handoff is None or attempt is None:
         return _twiml(scripts.nobody_home())
     if handoff.closed:
-        return _twiml(scripts.settled(handoff, now=services.clock(), contact=call.contact))
+        return _twiml(
+            scripts.settled(handoff, now=services.clock(), contact=call.contact, voice=_voice(call))
+        )
     turn, silent, held = _where()
     if held or _holds(handoff, call):
         return _twiml(
@@ -84,7 +88,7 @@ def again(call_id: str, attempt_id: str) -> Response:
         )
     if silent > scripts.LAST_TURN or turn > MOST_TURNS:
         services.calls.heard_everything(call_id)
-        return _twiml(scripts.goodbye_no_input(text_sent=_text_sent(handoff, attempt)))
+        return _twiml(scripts.goodbye_no_input(text_sent=_text_sent(handoff, attempt), voice=_voice(call)))
     return _twiml(_menu(call, handoff, attempt, turn=turn, silent=silent))
 
 
@@ -104,7 +108,9 @@ def key(call_id: str, attempt_id: str) -> Response:
     _, outcome = services.store.read_for(handoff.id, command)
     if outcome is None and (action in (None, Action.REPEAT) or turn > MOST_TURNS):
         if handoff.closed:
-            return _twiml(scripts.settled(handoff, now=services.clock(), contact=call.contact))
+            return _twiml(
+                scripts.settled(handoff, now=services.clock(), contact=call.contact, voice=_voice(call))
+            )
         return _twiml(_once_more(call, handoff, attempt, action, turn, silent))
     if outcome is None:
         assert action is not None
@@ -121,6 +127,7 @@ def key(call_id: str, attempt_id: str) -> Response:
             again_url=_again_url(call_id, attempt.id, turn=turn + 1, silent=1, held=True),
             contact=call.contact,
             text_sent=_text_sent(fresh, attempt),
+            voice=_voice(call),
         )
     )
 
@@ -132,8 +139,10 @@ def settled(call_id: str) -> Response:
     if call is None or handoff is None:
         return _twiml(scripts.nobody_home())
     if not handoff.closed:
-        return _twiml(scripts.taken(handoff, now=_services().clock(), contact=call.contact))
-    return _twiml(scripts.settled(handoff, now=_services().clock(), contact=call.contact))
+        return _twiml(
+            scripts.taken(handoff, now=_services().clock(), contact=call.contact, voice=_voice(call))
+        )
+    return _twiml(scripts.settled(handoff, now=_services().clock(), contact=call.contact, voice=_voice(call)))
 
 
 @bp.post("/calls/<call_id>/status")
@@ -220,7 +229,9 @@ def _act(
             return do.acknowledge(handoff.id, decision, command, attempt=attempt.id)
 
 
-def _menu(call: Call, handoff: Handoff, attempt: Attempt, *, turn: int, silent: int) -> str:
+def _menu(
+    call: Call, handoff: Handoff, attempt: Attempt, *, turn: int, silent: int, slow: bool = False
+) -> str:
     return scripts.greeting(
         handoff,
         _keys(handoff),
@@ -228,18 +239,22 @@ def _menu(call: Call, handoff: Handoff, attempt: Attempt, *, turn: int, silent: 
         again_url=_again_url(call.id, attempt.id, turn=turn + 1, silent=silent + 1),
         turn=silent,
         text_sent=_text_sent(handoff, attempt),
+        caller_word=_caller_word(call),
+        slow=slow,
+        voice=_voice(call),
     )
 
 
 def _once_more(
     call: Call, handoff: Handoff, attempt: Attempt, action: Action | None, turn: int, silent: int
 ) -> str:
-    """`*` reads it from the start; a key without a meaning says so. Both count as turns of the call."""
+    """`*` reads it from the start, slowly when it was read before; a key without a meaning says so. Both are
+    turns of the call."""
     if action is Action.REPEAT and turn <= MOST_TURNS:
-        return _menu(call, handoff, attempt, turn=turn + 1, silent=1)
+        return _menu(call, handoff, attempt, turn=turn + 1, silent=1, slow=turn > 1)
     if turn > MOST_TURNS or silent > scripts.LAST_TURN:
         _services().calls.heard_everything(call.id)
-        return scripts.goodbye_no_input(text_sent=_text_sent(handoff, attempt))
+        return scripts.goodbye_no_input(text_sent=_text_sent(handoff, attempt), voice=_voice(call))
     return scripts.unknown_key(
         handoff,
         _keys(handoff),
@@ -247,6 +262,7 @@ def _once_more(
         again_url=_again_url(call.id, attempt.id, turn=turn + 2, silent=silent + 1),
         turn=silent,
         text_sent=_text_sent(handoff, attempt),
+        voice=_voice(call),
     )
 
 
@@ -275,8 +291,19 @@ def _again_url(call: str, attempt: str, *, turn: int, silent: int, held: bool = 
 
 
 def _keys(handoff: Handoff) -> tuple[Key, ...]:
-    policy = _services().handoffs.rules().policy
+    policy = _services().handoffs.rules().policy_for(handoff)
     return keys_for(handoff, has_next=next_name(policy, handoff.position) is not None)
+
+
+def _voice(call: Call) -> scripts.Voice:
+    """As this contact wants it."""
+    contact = _services().handoffs.rules().people.contact(call.contact)
+    return scripts.Voice(language=contact.language) if contact else scripts.PLAIN
+
+
+def _caller_word(call: Call) -> str | None:
+    contact = _services().handoffs.rules().people.contact(call.contact)
+    return contact.caller_word if contact else None
 
 
 def _as_open(handoff: Handoff) -> Handoff:

@@ -95,6 +95,14 @@ def _lapse(services: Services, effect: Effect) -> bool:
     return outcome.won or outcome.holder_until != effect.revision or outcome.state in CLOSED
 
 
+def _next_step(services: Services, effect: Effect) -> bool:
+    """As above, for the wait between two steps."""
+    if services.handoffs.next_step(effect.subject, effect.revision):
+        return True
+    handoff = services.store.read(effect.subject)
+    return handoff is None or handoff.closed or handoff.next_step_at != effect.revision
+
+
 def _agent_gone(services: Services, effect: Effect) -> bool:
     """Nobody has waited for it for long enough, although somebody could have: while no web process was seen,
     nobody could."""
@@ -117,5 +125,6 @@ _TIMERS: dict[EffectKind, Callable[[Services, Effect], bool]] = {
     EffectKind.DEADLINE: _deadline,
     EffectKind.LAPSE: _lapse,
     EffectKind.AGENT_GONE: _agent_gone,
+    EffectKind.NEXT_STEP: _next_step,
     EffectKind.PURGE: _purge,
 }

@@ -9,10 +9,11 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 _POLL_S = 0.05
@@ -95,16 +96,23 @@ class Folder:
             log.replace(log.with_name(log.name + ".1"))
 
     def kept(self) -> Kept:
-        """The keys and ports of this folder, made up at the first call. Raises FolderUnusable."""
+        """The keys and ports of this folder, made up at the first call. Raises FolderUnusable.
+
+        An auth token that could be a real one is renewed, since the dev phone takes none such.
+        """
         file = self.path / "dev.json"
         try:
-            return Kept(**json.loads(file.read_text()))
+            kept = Kept(**json.loads(file.read_text()))
         except FileNotFoundError:
             kept = _made_up()
-            self.keep(kept)
-            return kept
         except (ValueError, TypeError, OSError):
             raise FolderUnusable(f"can't read {file}; delete it to get new keys") from None
+        else:
+            if not looks_real(kept.auth_token):
+                return kept
+            kept = replace(kept, auth_token=_simulated_token())
+        self.keep(kept)
+        return kept
 
     def keep(self, kept: Kept) -> None:
         """Writes down keys and ports, readable by the owner only."""
@@ -121,8 +129,17 @@ def _made_up() -> Kept:
         api_key="hk_" + secrets.token_hex(20),
         operator_key="hk_" + secrets.token_hex(20),
         account_sid="AC" + secrets.token_hex(16),
-        auth_token=secrets.token_hex(16),
+        auth_token=_simulated_token(),
     )
+
+
+def _simulated_token() -> str:
+    return "simulated-" + secrets.token_hex(16)
+
+
+def looks_real(auth_token: str) -> bool:
+    """Whether it has the form of Twilio's auth tokens: 32 hexadecimal digits."""
+    return re.fullmatch(r"[0-9a-fA-F]{32}", auth_token) is not None
 
 
 def _open(folder: Path, name: str) -> int:

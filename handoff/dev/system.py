@@ -14,7 +14,7 @@ from pathlib import Path
 import handoff
 from handoff import config
 from handoff.dev import ports, redis_server
-from handoff.dev.folder import Folder, Kept
+from handoff.dev.folder import Folder, Kept, looks_real
 from handoff.dev.ports import Promises
 from handoff.dev.real_calls import RealCalls
 from handoff.dev.tunnel import Tunnel
@@ -93,9 +93,12 @@ def plan(
     """Chooses free ports (the asked one, else the last one, else the next free) and writes the commands.
 
     With `real` there is a tunnel instead of a dev phone, and the service's address is not known yet.
-    Raises redis_server.NoServer, folder.FolderUnusable, OSError when no port is free, or, with `real`,
-    config.BadSettings.
+    Raises redis_server.NoServer, folder.FolderUnusable, OSError when no port is free, or config.BadSettings.
     """
+    if looks_real(environ.get("DEVPHONE_AUTH_TOKEN", "")):
+        raise config.BadSettings(
+            ["DEVPHONE_AUTH_TOKEN: looks like a real one (32 hexadecimal digits); make up another"]
+        )
     kept = _with_ports(folder.kept(), promises, port, devphone_port, phone=real is None)
     redis_data = folder.path / "redis"
     redis_data.mkdir(exist_ok=True, mode=0o700)
@@ -114,7 +117,7 @@ def plan(
         reaching = _tunnel(real.tunnel, plain, kept)
         ours = _real_environment(plain, real, system, web_workers)
     else:
-        reaching = _devphone(plain, kept)
+        reaching = _devphone(plain, kept, environ.get("DEVPHONE_CALLS_PER_SECOND", "0"))
         ours = _screen_environment(plain, system, web_workers)
     python = sys.executable
     web = (python, "-m", "gunicorn", "-c", "gunicorn.conf.py", "app:create_app()")
@@ -129,10 +132,14 @@ def plan(
     return replace(system, programs=programs)
 
 
-def _devphone(plain: Mapping[str, str], kept: Kept) -> Program:
+def _devphone(plain: Mapping[str, str], kept: Kept, calls_per_second: str) -> Program:
     command = (sys.executable, "-m", "devphone", "--port", str(kept.devphone_port), "--number", FROM_NUMBER)
-    credentials = {"DEVPHONE_ACCOUNT_SID": kept.account_sid, "DEVPHONE_AUTH_TOKEN": kept.auth_token}
-    return Program("devphone", command, {**plain, **credentials})
+    settings = {
+        "DEVPHONE_ACCOUNT_SID": kept.account_sid,
+        "DEVPHONE_AUTH_TOKEN": kept.auth_token,
+        "DEVPHONE_CALLS_PER_SECOND": calls_per_second,
+    }
+    return Program("devphone", command, {**plain, **settings})
 
 
 def _tunnel(tunnel: Tunnel, plain: Mapping[str, str], kept: Kept) -> Program:
@@ -169,6 +176,10 @@ def _without_accounts(environ: Mapping[str, str]) -> dict[str, str]:
 def _screen_environment(environ: Mapping[str, str], system: System, web_workers: int) -> dict[str, str]:
     """The settings of a service whose phone is on the screen; all of it on loopback."""
     return {
+        # A phone on the screen costs nothing and wakes nobody.
+        "HANDOFF_CALLS_PER_SECOND": "0",
+        "HANDOFF_NUMBER_CAPS": "none",
+        "HANDOFF_CALLS_A_DAY": "0",
         **_service_environment(environ, system, web_workers),
         "HANDOFF_DEV": "1",
         "HANDOFF_PUBLIC_URL": system.url,
@@ -202,8 +213,9 @@ def _service_environment(environ: Mapping[str, str], system: System, web_workers
     """What web, worker and clock are told in either case; other HANDOFF_ settings come from outside."""
     kept = system.kept
     api_keys = f"dev={kept.api_key},ops:operator={kept.operator_key}"
+    people = environ.get("HANDOFF_PEOPLE", "").strip()
     choices = {
-        "HANDOFF_TO_NUMBER": TO_NUMBERS,
+        **({} if people else {"HANDOFF_TO_NUMBER": TO_NUMBERS}),
         "HANDOFF_ALLOW_PRIVATE_CALLBACKS": "1",
         "HANDOFF_LOG_FORMAT": "console",
     }

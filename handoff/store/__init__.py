@@ -6,7 +6,9 @@ decided atomic. Redis 7.0 or newer, or Valkey.
 
 from handoff.store.connection import Connections, Persistence
 from handoff.store.keyspace import Keyspace
+from handoff.store.pacer import Hold, Pacer
 from handoff.store.plan import Plan
+from handoff.store.shared_people import SharedPeople, SharedText
 from handoff.store.store import Again, Claimed, Done, Link, Opened, Stale, Store, sha256
 from handoff.store.wakes import Wake, WakeReader
 
@@ -15,11 +17,15 @@ __all__ = [
     "Claimed",
     "Connections",
     "Done",
+    "Hold",
     "Keyspace",
     "Link",
     "Opened",
     "Persistence",
+    "Pacer",
     "Plan",
+    "SharedPeople",
+    "SharedText",
     "Stale",
     "Store",
     "Wake",

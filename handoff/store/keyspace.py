@@ -27,6 +27,12 @@ may touch several of them. RQ's own keys (`rq:*`) are RQ's; our queue there is n
     {p}:keys                      hash    API key id -> its record                          never
     {p}:keys:hashes               hash    sha256 of the key -> API key id                   never
     {p}:seen                      hash    `clock`, `worker`, `web` -> when last seen, ms    never
+    {p}:people                    hash    the people file: `text`, `version`, `stamp`, and  never
+                                          `problems:<where>` of a file that can't be used
+    {p}:pace                      string  when the next call may begin, ms                  a day
+    {p}:pace:waiting              zset    calls that wait for that, by urgency and time     their turn
+    {p}:begun:<sha256>            zset    calls to one number by when they began, ms        its windows
+    {p}:day:<date>                hash    `n` calls and `cents` of that day (UTC)           two days
     {p}:rate:<what>               string  a counter                                         its window
 """
 
@@ -50,6 +56,9 @@ class Keyspace:
         self.api_keys = f"{self._tag}:keys"
         self.api_key_hashes = f"{self._tag}:keys:hashes"
         self.seen = f"{self._tag}:seen"
+        self.people = f"{self._tag}:people"
+        self.pace = f"{self._tag}:pace"
+        self.pace_waiting = f"{self._tag}:pace:waiting"
 
     def handoff(self, handoff_id: str) -> str:
         return f"{self._tag}:ho:{handoff_id}"
@@ -71,6 +80,12 @@ class Keyspace:
 
     def idempotency(self, api_key_id: str, key_hash: str) -> str:
         return f"{self._tag}:idem:{api_key_id}:{key_hash}"
+
+    def beginnings(self, number_hash: str) -> str:
+        return f"{self._tag}:begun:{number_hash}"
+
+    def day(self, date: str) -> str:
+        return f"{self._tag}:day:{date}"
 
     def rate(self, what: str) -> str:
         return f"{self._tag}:rate:{what}"

@@ -8,20 +8,12 @@ from handoff import ids
 from handoff.addresses import UnsafeUrl, check_url
 from handoff.commands import fingerprint
 from handoff.errors import Forbidden, Invalid
-from handoff.messages import (
-    CommentRequest,
-    EmptyRequest,
-    EventList,
-    EventView,
-    HandoffList,
-    HandoffView,
-    OpenRequest,
-    ResolutionRequest,
-)
+from handoff.messages import CommentRequest, EmptyRequest, OpenRequest, ResolutionRequest
 from handoff.models import ApiKey, AskResult, Channel, Decision, Handoff, Proof
 from handoff.outcomes import Outcome
 from handoff.states import CloseReason, Kind, State
 from handoff.store import sha256
+from handoff.views import EventList, EventView, HandoffList, HandoffView
 from handoff.web import context, problems, waits
 from handoff.web.bodies import read_body, said
 from handoff.web.openapi import answers, documented

@@ -23,12 +23,20 @@ def healthz() -> Response:
 
 @bp.get("/readyz")
 def readyz() -> tuple[Response, int]:
-    """200 when Redis is there and keeps what it is told, and a clock and a worker were seen lately; else
-    503, naming what is missing."""
+    """200 when Redis is there and keeps what it is told, and a clock and a worker were seen lately, with the
+    version of the people file in use; else 503, naming what is missing."""
     missing = what_is_missing(services())
     if missing:
         return jsonify(status="not ready", missing=missing), 503
-    return jsonify(status="ready", missing=[]), 200
+    return jsonify(status="ready", missing=[], people=_people(services())), 200
+
+
+def _people(services: Services) -> dict[str, object]:
+    """Which people are reached now, and whether an edit of the people file could not be taken. No names: the
+    problems themselves are `handoff doctor`'s and the log's to tell."""
+    people = services.handoffs.rules().people
+    places = services.shared_people.problems() if services.settings.people_path else {}
+    return {"version": people.version or None, "contacts": len(people.contacts), "broken_files": len(places)}
 
 
 def what_is_missing(services: Services) -> list[str]:

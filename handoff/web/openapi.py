@@ -19,7 +19,7 @@ from spectree import Response as Answers
 from spectree import SecurityScheme, SpecTree
 from spectree.models import SecureType, SecuritySchemeData
 
-from handoff.messages import Problem
+from handoff.views import Problem
 
 View = TypeVar("View", bound=Callable[..., Any])
 

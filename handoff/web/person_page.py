@@ -16,7 +16,6 @@ from handoff import links
 from handoff.errors import Invalid
 from handoff.models import ActorKind, Handoff, Proof
 from handoff.moments import MINUTE, SECOND
-from handoff.policy import Contact
 from handoff.states import CloseReason, Kind, State
 from handoff.web import shown
 from handoff.web.context import services
@@ -135,9 +134,8 @@ def ending(handoff: Handoff, contact: str, now: int) -> Ending | None:
 
 def contact_name(contact_id: str) -> str | None:
     """What the contact with this id is called, as far as they can still be reached."""
-    steps = services().handoffs.rules().policy.steps
-    people: list[Contact] = [one for step in steps for one in step.contacts]
-    return next((one.name for one in people if one.id == contact_id), None)
+    contact = services().handoffs.rules().people.contact(contact_id)
+    return contact.name if contact else None
 
 
 def _values(visit: Visit, *, notice: str = "", answer: str = "", comment: str = "") -> dict[str, Any]:

@@ -8,7 +8,6 @@ what is decided on it is on record as `link+pin`.
 
 from __future__ import annotations
 
-import hmac
 import unicodedata
 from urllib.parse import quote
 
@@ -17,7 +16,7 @@ import structlog
 from flask import Blueprint, current_app, redirect, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from handoff import links, sessions
+from handoff import links, pins, sessions
 from handoff.errors import BadRequest, NotFound, Unavailable
 from handoff.ids import HANDOFF, is_id
 from handoff.models import Handoff, Proof
@@ -39,8 +38,6 @@ TRIES, TRIES_WINDOW_S, TRIES_FROM_HERE = 10, 600, 10
 #: Tries for one person in an hour, over all handoffs: a requester may open as many as it likes. At this rate
 #: six digits last for years; who was locked out by somebody else's tries can still be helped by an operator.
 TRIES_PER_PERSON = 30
-#: Compared with where no contact has the name that was given.
-NOBODY = Contact(id="", name="", number="")
 REFUSED = "This name and PIN don’t fit, or there is nothing here for you."
 
 
@@ -68,8 +65,8 @@ def show_pin(handoff_id: str) -> AnyResponse:
     if _too_often(handoff, named):
         return _ask(handoff_id, 429, "Too many tries. Please wait, or ask an operator to sign in.", name)
     given = request.form.get("pin", "").strip()
-    fitting = [one for one in named or [NOBODY] if _same(given, one.pin)]
-    contact = fitting[0] if fitting else None
+    right = {one.id: pins.matches(given, one.pin) for one in named} or {"": pins.matches(given, None)}
+    contact = next((one for one in named if right[one.id]), None)
     if contact is None or handoff is None:
         log.warning("pin_refused")
         return _ask(handoff_id, 403, REFUSED, name)
@@ -137,7 +134,8 @@ def _visit(handoff_id: str) -> Visit | None:
     if not contact or sealed_id != handoff_id:
         return None
     # Whoever has lost their PIN, or is no contact any more, has lost this way in as well.
-    if not any(one.id == contact and one.pin for one in at.settings.contacts):
+    known = at.handoffs.rules().people.contact(contact)
+    if known is None or not known.pin:
         return None
     handoff = at.store.read(handoff_id)
     if handoff is None or handoff.notify != "none":
@@ -169,7 +167,8 @@ def _subject(handoff_id: str) -> str:
 def _named(name: str) -> list[Contact]:
     """The contacts of this name, however they write it; two people may have the same."""
     wanted = _folded(name)
-    return [one for one in services().settings.contacts if wanted in (_folded(one.name), one.id)]
+    contacts = services().handoffs.rules().people.contacts
+    return [one for one in contacts if wanted in (_folded(one.name), one.id)]
 
 
 def _folded(name: str) -> str:
@@ -188,8 +187,3 @@ def _too_often(handoff: Handoff | None, named: list[Contact]) -> bool:
     counts = [rates.over(f"pin:{handoff.id}", TRIES, TRIES_WINDOW_S)]
     counts += [rates.over(f"pin-of:{one.id}", TRIES_PER_PERSON, HOUR // SECOND) for one in named]
     return many or any(counts)
-
-
-def _same(given: str, pin: str | None) -> bool:
-    """Whether this is the PIN, in a time that does not depend on it. Nobody has no PIN."""
-    return hmac.compare_digest(given.encode(), (pin or "").encode()) and pin is not None

@@ -11,11 +11,11 @@ from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
 from handoff.errors import BadRequest, Expired, HandoffError, NotFound, Settled, TooLarge, Unavailable
-from handoff.messages import ActorView, DecisionView, Problem, ProblemField
 from handoff.models import ActorKind
 from handoff.moments import rfc3339
 from handoff.outcomes import Outcome
 from handoff.states import CloseReason, State
+from handoff.views import ActorView, DecisionView, Problem, ProblemField
 
 log = structlog.get_logger(__name__)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 
+from handoff.limits import Held
 from handoff.models import ActorKind, Attempt, Call, Channel, Event, EventType, Handoff, Proof
 from handoff.people import mask
 from handoff.states import CloseReason, Disposition, Kind, Trigger
@@ -103,12 +104,27 @@ def _opened(story: Story, event: Event) -> Line:
 def _step_started(story: Story, event: Event) -> Line:
     names = words.all_of([story.named(one) for one in event.data.get("contacts", [])])
     again = f"Round {event.data['round'] + 1}, step" if event.data.get("round") else "Step"
-    return _line(event, f"{again} {event.data.get('step', 0) + 1}: it is {names or 'nobody'}’s turn.")
+    quiet = words.all_of([story.named(one) for one in event.data.get("quiet", {})])
+    asleep = f" {quiet} has quiet hours and is not called." if quiet else ""
+    return _line(event, f"{again} {event.data.get('step', 0) + 1}: it is {names or 'nobody'}’s turn.{asleep}")
 
 
 def _policy_exhausted(story: Story, event: Event) -> Line:
     left = "" if story.handoff.on_exhausted == "fail" else " The links stay good until the deadline."
     return _line(event, f"Everybody was tried.{left}", Tone.TROUBLE)
+
+
+_WHY_HELD = {
+    Held.RATE: "more calls are due than may be placed in a second",
+    Held.NUMBER: "this number was called as often as it may be",
+    Held.DAY: "the ceiling for today is reached",
+    Held.LINE: "another call is on this number",
+}
+
+
+def _call_held(story: Story, event: Event) -> Line:
+    why = _WHY_HELD.get(event.data.get("why", ""), "a limit is reached")
+    return _line(event, f"The call to {story.person(event)} waits: {why}.", Tone.TROUBLE)
 
 
 def _call_placed(story: Story, event: Event) -> Line:
@@ -222,6 +238,7 @@ _LINES: Mapping[EventType, Callable[[Story, Event], Line]] = {
     EventType.OPENED: _opened,
     EventType.STEP_STARTED: _step_started,
     EventType.POLICY_EXHAUSTED: _policy_exhausted,
+    EventType.CALL_HELD: _call_held,
     EventType.CALL_PLACED: _call_placed,
     EventType.CALL_UNKNOWN: _call_unknown,
     EventType.CALL_RINGING: _call_ringing,

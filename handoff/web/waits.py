@@ -16,10 +16,11 @@ from werkzeug.datastructures import MultiDict
 from handoff.bootstrap import Services
 from handoff.effects import EffectKind, timer_id
 from handoff.errors import Invalid, Unavailable
-from handoff.messages import EventView, HandoffView, Message
+from handoff.messages import Message
 from handoff.models import Handoff
 from handoff.moments import SECOND
 from handoff.states import State
+from handoff.views import EventView, HandoffView
 from handoff.waiting import Waiter
 from handoff.web import context, problems
 from handoff.web.bodies import invalid, said

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import httpx2
 import redis
 
-from devphone.testing import DevPhone, PhoneNumber, TextOnPhone
+from devphone.testing import Device, DevPhone, TextOnPhone
 from handoff.dev import redis_server
 from handoff.dev.health import problem
 from handoff.effects import EffectKind
@@ -84,14 +84,14 @@ class System:
         return self._agents[-1]
 
     @property
-    def ada(self) -> PhoneNumber:
+    def ada(self) -> Device:
         """Who is rung first."""
-        return self.phone.number(ADA)
+        return self.phone.device(ADA)
 
     @property
-    def ben(self) -> PhoneNumber:
+    def ben(self) -> Device:
         """Who is rung next."""
-        return self.phone.number(BEN)
+        return self.phone.device(BEN)
 
     def page(self, text: TextOnPhone) -> Page:
         """The page behind the link in this text, opened."""

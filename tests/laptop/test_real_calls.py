@@ -36,7 +36,7 @@ def test_a_phone_rings_the_link_opens_from_outside_and_a_key_lets_the_agent_go_o
     assert laptop.public_url().endswith(".trycloudflare.com")
 
     waiting = agent_of(line).clear_wall("A checkbox is blocking checkout")
-    ada = twilio.phone.number(ADA)
+    ada = twilio.phone.device(ADA)
     call, text = ada.let_ring(), ada.expect_text()
     assert text.links[0].startswith(f"{laptop.public_url()}/h/")
     assert browser.get(text.links[0]).status_code == 200
@@ -91,7 +91,7 @@ def test_a_tunnel_that_dies_comes_back_under_another_name_and_the_next_ring_has_
     assert laptop.pids()["redis"] == pids["redis"]
     assert all(laptop.pids()[name] != pids[name] for name in ("web", "worker", "callbacks", "clock"))
     waiting = agent_of(line).clear_wall("A checkbox is blocking checkout")
-    ada = twilio.phone.number(ADA)
+    ada = twilio.phone.device(ADA)
     call, text = ada.let_ring(), ada.expect_text()
     assert text.links[0].startswith(f"{after}/h/")
     assert browser.get(text.links[0]).status_code == 200

@@ -130,7 +130,7 @@ def quiet(world: World) -> World:
 )
 def test_a_reason_is_spoken_as_it_is_written_and_never_becomes_markup(quiet: World, reason: str) -> None:
     document = voice(quiet, reason)
-    spoken, written = " ".join(document.said.split()), " ".join(reason.split())
+    spoken, written = " ".join(document.said.split()), " ".join(reason.replace("\U0001f6a7", "").split())
     if "file:///" not in reason:  # a link is never read out
         assert written in spoken
     assert [verb.tag for verb in document.root] == ["Gather", "Redirect"]
@@ -153,7 +153,7 @@ def test_the_address_for_the_key_survives_its_two_query_fields(quiet: World) -> 
 
 def test_a_very_long_reason_is_read_in_part_says_so_and_is_kept_whole(quiet: World) -> None:
     document = voice(quiet, "wall " * 400)
-    assert "The link shows the rest." in document.said
+    assert "shows the rest." in document.said
     refused = quiet.post_opening(reason="x" * 100_000)
     assert refused.status_code == 422 and "reason" in refused.text
 

@@ -92,7 +92,7 @@ def test_a_voicemail_that_records_everything_proves_nothing(world: World) -> Non
 
 
 def test_a_short_voicemail_proves_nothing_either(world: World) -> None:
-    world.ada.behaves("voicemail", records_s=10)
+    world.ada.behaves("voicemail", greeting="", records_s=10)
     handoff = world.open()
     world.reached(world.ada)
     world.advance(10)

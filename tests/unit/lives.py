@@ -11,21 +11,26 @@ from handoff.effects import EffectKind, timer_id
 from handoff.messages import OpenRequest
 from handoff.models import Actor, ActorKind, AskResult, Attempt, Channel, Decision, Handoff, Proof
 from handoff.moments import DAY, SECOND
-from handoff.policy import Contact, EscalationPolicy, Step
+from handoff.policy import Contact, EscalationPolicy, People, Step
 from handoff.states import CLOSE_REASONS, CloseReason, Kind, State
 
 NOW = 1_800_000_000_000
 TIMEOUT_S = 600
 DEADLINE = NOW + TIMEOUT_S * SECOND
 
-ADA = Contact(id="ada", name="Ada", number="+12125550123")
-BEN = Contact(id="ben", name="Ben", number="+12125550124")
+ADA = Contact(id="ada", name="Ada", numbers=("+12125550123",))
+BEN = Contact(id="ben", name="Ben", numbers=("+12125550124",))
 AGENT = Actor(kind=ActorKind.AGENT, id="ak_1", name="checkout-bot")
 
 
 def rules(*steps: tuple[Contact, ...], rounds: int = 1) -> Rules:
     ladder = tuple(Step(contacts=contacts, ring_s=25) for contacts in steps)
-    return Rules(policy=EscalationPolicy(name="default", steps=ladder, rounds=rounds))
+    return Rules(
+        people=People(
+            contacts=tuple(one for step in ladder for one in step.contacts),
+            policies=(EscalationPolicy(name="default", steps=ladder, rounds=rounds),),
+        )
+    )
 
 
 RULES = rules((ADA,), (BEN,))

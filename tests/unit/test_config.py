@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from handoff import config
+from handoff import config, pins
 from handoff.config import BadSettings, Settings
 
 ROOT = Path(__file__).parents[2]
@@ -182,6 +182,17 @@ def test_only_for_development_the_public_url_may_be_this_machine() -> None:
     assert problems(HANDOFF_PUBLIC_URL=local)
 
 
+@pytest.mark.parametrize("url", ["http://127.0.0.1:8020", "http://[::1]:8020", "http://localhost:8020"])
+def test_only_for_development_twilio_may_be_a_dev_phone_on_this_machine(url: str) -> None:
+    assert read(HANDOFF_DEV="1", TWILIO_API_URL=url).twilio_api_url == url
+    for elsewhere in ({}, {"HANDOFF_DEV": "0"}):
+        [problem] = problems(TWILIO_API_URL=url, **elsewhere)
+        assert problem.startswith("TWILIO_API_URL: must be https; only `handoff dev`")
+    for far in ("http://api.twilio.example", "http://10.0.0.5:8020"):
+        [problem] = problems(HANDOFF_DEV="1", TWILIO_API_URL=far)
+        assert problem.startswith("TWILIO_API_URL: must be https")
+
+
 def test_secret_keys_rotate_by_a_comma_newest_first() -> None:
     assert read(HANDOFF_SECRET_KEY="n" * 32 + ", " + "o" * 40).secret_keys == ("n" * 32, "o" * 40)
 
@@ -231,7 +242,8 @@ def test_a_place_that_would_move_another_providers_host_refuses_to_start(name: s
 def test_a_pin_belongs_to_its_contact_and_is_in_no_text() -> None:
     settings = config.from_environment(GOOD | {"HANDOFF_PINS": "ada=482913"})
     ada, ben = settings.contacts
-    assert (ada.pin, ben.pin) == ("482913", None)
+    assert pins.matches("482913", ada.pin) and not pins.matches("482914", ada.pin)
+    assert ben.pin is None and not pins.matches("", ben.pin)
     assert "482913" not in f"{settings!r} {ada!r} {ada.model_dump_json()}"
 
 

@@ -12,7 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from handoff import config
+from handoff.dev import system
 from handoff.dev.folder import Folder, FolderInUse, FolderUnusable
+from handoff.dev.ports import Promises
 
 
 @pytest.fixture
@@ -35,7 +38,7 @@ def test_the_keys_look_as_the_service_and_twilios_library_expect(folder: Folder)
     kept = folder.kept()
     assert len(kept.secret_key) >= 32
     assert kept.account_sid.startswith("AC") and len(kept.account_sid) == 34
-    assert len(kept.auth_token) == 32
+    assert len(kept.auth_token) >= 16
     assert not set(kept.api_key + kept.operator_key) & set(",=:")
 
 
@@ -48,6 +51,29 @@ def test_a_folder_opened_again_knows_its_keys_and_ports(tmp_path: Path) -> None:
     again = Folder.open(tmp_path)
     assert again.kept() == kept
     again.close()
+
+
+def test_no_token_of_ours_could_be_mistaken_for_a_real_one(folder: Folder) -> None:
+    assert folder.kept().auth_token.startswith("simulated-")
+
+
+@pytest.mark.parametrize("real", ["0123456789abcdef" * 2, "0123456789ABCDEF" * 2])
+def test_an_old_folder_whose_token_looks_real_gets_another_and_keeps_the_rest(
+    folder: Folder, real: str
+) -> None:
+    old = replace(folder.kept(), auth_token=real, web_port=8010)
+    folder.keep(old)
+    renewed = folder.kept()
+    assert renewed.auth_token.startswith("simulated-")
+    assert replace(renewed, auth_token=real) == old
+    assert folder.kept() == renewed
+
+
+def test_a_token_from_outside_that_looks_real_is_refused_and_not_kept(folder: Folder) -> None:
+    kept = folder.kept()
+    with pytest.raises(config.BadSettings, match="DEVPHONE_AUTH_TOKEN: looks like a real one"):
+        system.plan(folder, {"DEVPHONE_AUTH_TOKEN": "0123456789abcdef" * 2}, Promises())
+    assert folder.kept() == kept
 
 
 def test_nobody_else_on_the_machine_reads_the_keys(folder: Folder) -> None:

@@ -8,17 +8,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from handoff.messages import (
-    MAX_METADATA,
-    MAX_REASON,
-    AttemptView,
-    DecisionView,
-    EventView,
-    HandoffView,
-    OpenRequest,
-)
+from handoff.messages import MAX_METADATA, MAX_REASON, OpenRequest
 from handoff.models import Handoff
 from handoff.states import Kind, State
+from handoff.views import AttemptView, DecisionView, EventView, HandoffView
 
 from .lives import handoff_in, opening
 

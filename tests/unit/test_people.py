@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handoff.people import BadNumber, mask, parse_people, parse_phone, policy_of
+from handoff.people import BadNumber, mask, of_environment, parse_people, parse_phone
 
 
 @pytest.mark.parametrize(
@@ -101,6 +101,6 @@ def test_a_masked_number_shows_its_last_four_digits() -> None:
 
 
 def test_everybody_is_rung_in_turn_for_the_same_time() -> None:
-    policy = policy_of(parse_people("Ada=+12125550123,Ben=+12125550124"), 25, 2)
+    policy = of_environment(parse_people("Ada=+12125550123,Ben=+12125550124"), 25, 2).default
     assert [[contact.id for contact in step.contacts] for step in policy.steps] == [["ada"], ["ben"]]
     assert {step.ring_s for step in policy.steps} == {25} and policy.rounds == 2

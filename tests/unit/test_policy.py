@@ -8,9 +8,9 @@ from pydantic import ValidationError
 from handoff.models import Position
 from handoff.policy import Contact, EscalationPolicy, Step, first_position, next_name, next_position, step_at
 
-ADA = Contact(id="ada", name="Ada", number="+12125550123")
-BEN = Contact(id="ben", name="Ben", number="+12125550124")
-CY = Contact(id="cy", name="Cy", number="+12125550125")
+ADA = Contact(id="ada", name="Ada", numbers=("+12125550123",))
+BEN = Contact(id="ben", name="Ben", numbers=("+12125550124",))
+CY = Contact(id="cy", name="Cy", numbers=("+12125550125",))
 
 
 def policy(*steps: tuple[Contact, ...], rounds: int = 1) -> EscalationPolicy:

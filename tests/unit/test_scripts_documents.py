@@ -110,7 +110,8 @@ def test_an_address_with_two_parameters_arrives_unchanged() -> None:
 )
 def test_the_reason_is_spoken_as_it_was_written(reason: str) -> None:
     # Telephony cases 36, 37 and 38.
-    assert heard(greet(handoff(reason=reason))).startswith(f"Handoff for shopper. {reason} ")
+    said = reason.replace(" \U0001f6d2", "")  # a picture says nothing to an ear
+    assert heard(greet(handoff(reason=reason))).startswith(f"Handoff for shopper. {said} ")
 
 
 def test_an_agent_can_not_write_markup() -> None:

@@ -14,7 +14,9 @@ from .spoken import AGAIN_URL, KEY_URL, gather_in, greet, handoff, heard, held, 
 
 
 def test_a_cut_reason_says_where_the_rest_is() -> None:
-    assert "The link shows the rest." in heard(greet(handoff(reason="checkout " * 200)))
+    long = handoff(reason="checkout " * 200)
+    assert "The link in the text shows the rest." in heard(greet(long))
+    assert "The link shows the rest." in heard(greet(long, text_sent=False))
 
 
 def test_who_calls_and_why_is_over_in_five_seconds() -> None:

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from handoff.errors import HandoffError
-from handoff.messages import HandoffView, OpenRequest, Problem
+from handoff.messages import OpenRequest
 from handoff.states import CloseReason, State
+from handoff.views import HandoffView, Problem
 
 from .browser import Page
 from .conftest import MakeSite

@@ -17,7 +17,7 @@ import httpx2
 import redis
 from twilio.request_validator import RequestValidator
 
-from devphone.testing import CallOnPhone, DevPhone, PhoneNumber
+from devphone.testing import CallOnPhone, Device, DevPhone
 from handoff import bootstrap, config
 from handoff.bootstrap import Services
 from handoff.policy import EscalationPolicy, Step
@@ -43,6 +43,8 @@ SETTINGS = {
     "HANDOFF_API_KEYS": f"shopper={AGENT_KEY},other={OTHER_KEY},ops:operator={OPERATOR_KEY}",
     "HANDOFF_TO_NUMBER": f"Ada={ADA},Ben={BEN},Cy={CY}",
     "HANDOFF_RING_SECONDS": "25",
+    "HANDOFF_CALLS_PER_SECOND": "0",
+    "HANDOFF_NUMBER_CAPS": "none",
     "HANDOFF_ALLOW_PRIVATE_CALLBACKS": "1",
     "TWILIO_ACCOUNT_SID": ACCOUNT,
     "TWILIO_AUTH_TOKEN": TOKEN,
@@ -71,7 +73,7 @@ class World(OnRecord):
         self.expected = endings.Expected()
         self.closed = False
         self.prefix = f"test-{secrets.token_hex(6)}"
-        self._settings = SETTINGS | {
+        self.settings = SETTINGS | {
             "HANDOFF_REDIS_URL": redis_url,
             "HANDOFF_PREFIX": self.prefix,
             "TWILIO_API_URL": phone.url,
@@ -99,15 +101,16 @@ class World(OnRecord):
         """Another web process of this installation, on a port of its own; `settings` differ."""
 
         def build(url: str) -> Services:
-            public = {"HANDOFF_PUBLIC_URL": self._settings.get("HANDOFF_PUBLIC_URL", url)}
-            self._settings = public | self._settings
-            found = config.from_environment(self._settings | settings)
+            public = {"HANDOFF_PUBLIC_URL": self.settings.get("HANDOFF_PUBLIC_URL", url)}
+            self.settings = public | self.settings
+            found = config.from_environment(self.settings | settings)
             services = bootstrap.build(found, clock=lambda: self.now)
             if self._together:
                 rules = services.handoffs.rules()
-                everybody = tuple(one for step in rules.policy.steps for one in step.contacts)
-                policy = EscalationPolicy(name="all", steps=(Step(contacts=everybody, ring_s=found.ring_s),))
-                services.handoffs.rules = lambda: rules.model_copy(update={"policy": policy})
+                step = Step(contacts=rules.people.contacts, ring_s=found.ring_s)
+                policy = EscalationPolicy(name="default", steps=(step,))
+                people = rules.people.model_copy(update={"policies": (policy,)})
+                services.handoffs.rules = lambda: rules.model_copy(update={"people": people})
             return services
 
         self.webs.append(Web(build))
@@ -194,18 +197,18 @@ class World(OnRecord):
     # People and programs
 
     @property
-    def ada(self) -> PhoneNumber:
-        return self.phone.number(ADA)
+    def ada(self) -> Device:
+        return self.phone.device(ADA)
 
     @property
-    def ben(self) -> PhoneNumber:
-        return self.phone.number(BEN)
+    def ben(self) -> Device:
+        return self.phone.device(BEN)
 
     @property
-    def cy(self) -> PhoneNumber:
-        return self.phone.number(CY)
+    def cy(self) -> Device:
+        return self.phone.device(CY)
 
-    def reached(self, person: PhoneNumber, saying: str = "Handoff for") -> CallOnPhone:
+    def reached(self, person: Device, saying: str = "Handoff for") -> CallOnPhone:
         """Somebody is reached for the first time: a text arrives, the phone rings and is answered."""
         person.expect_text()
         return person.expect_call(saying)
@@ -215,7 +218,7 @@ class World(OnRecord):
         self._agents.append(Agent(self.url, AGENT_KEY))
         return self._agents[-1]
 
-    def page(self, contact: PhoneNumber) -> Page:
+    def page(self, contact: Device) -> Page:
         """The page behind the newest text to that phone, opened by hand. The text counts as expected."""
         [link] = contact.expect_text().links
         self._pages.append(Page(link))

@@ -10,8 +10,10 @@ import sys
 import threading
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 
 from .clock import ManualClock, RealClock
+from .contract import Contract, NoContract
 from .driver import Driver
 from .settings import BadSettings, check
 from .web.app import create_app, serve
@@ -26,7 +28,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--auth-token", help="or DEVPHONE_AUTH_TOKEN, which other processes can't see")
     parser.add_argument("--number", action="append", default=[], help="a number of the account; repeatable")
     parser.add_argument("--clock", choices=("real", "manual"), default="real")
-    parser.add_argument("--json", action="store_true", help="print one line of JSON when it listens")
+    parser.add_argument("--calls-per-second", help="0 = no limit; or DEVPHONE_CALLS_PER_SECOND; default 1")
+    parser.add_argument("--contract", help="Twilio's OpenAPI file to check answers by; or DEVPHONE_CONTRACT")
+    parser.add_argument("--json", action="store_true", help="print one line of JSON: listens, or why not")
     given = parser.parse_args(argv)
     try:
         settings = check(
@@ -36,20 +40,29 @@ def main(argv: Sequence[str] | None = None) -> int:
             numbers=given.number,
             host=given.host,
             port=given.port,
+            calls_per_second=given.calls_per_second,
         )
-    except BadSettings as refusal:
+        path = given.contract or os.environ.get("DEVPHONE_CONTRACT")
+        contract = Contract.load(Path(path)) if path else None
+    except (BadSettings, NoContract) as refusal:
         print(f"devphone: {refusal}", file=sys.stderr)
+        if given.json:
+            print(json.dumps({"refused": str(refusal)}), flush=True)
         return 2
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     threading.excepthook = _end_with
     driver = Driver(settings, ManualClock() if given.clock == "manual" else RealClock())
-    server = serve(create_app(driver), settings.host, settings.port)
+    server = serve(create_app(driver, contract), settings.host, settings.port)
     threading.Thread(target=server.serve_forever, name="server", daemon=True).start()
     host = f"[{server.host}]" if ":" in server.host else server.host
     url = f"http://{host}:{server.port}"
-    line = json.dumps({"url": url, "pid": os.getpid()}) if given.json else f"SIMULATED phone at {url}"
+    line = (
+        json.dumps({"simulated": True, "url": url, "pid": os.getpid()})
+        if given.json
+        else f"SIMULATED phone at {url}"
+    )
     print(line, flush=True)
     stop.wait()
     return 0

@@ -9,16 +9,22 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
+from itertools import count
 
 import httpx2
 
+from .callback_order import CallbackOrder
 from .clock import Clock, ManualClock
-from .engine.actions import Action, FetchDocument, Happened, NoReply, Now, SendCallback, Warned
+from .engine.actions import Action, FetchDocument, FetchPreviews, Happened, NoReply, Now, SendCallback, Warned
 from .engine.engine import Engine
-from .faults import CreateFaults, Faults
+from .engine.timers import Timers
+from .fault_catalogue import Kind
+from .faults import NO_FAULTS, FaultPlan, Faults
 from .journal import Journal
+from .previews import Previews
 from .settings import Settings
-from .webhooks import Webhooks
+from .webhooks import Webhooks, new_token
 
 QUIET_WITHIN_S = 60.0
 """How long `advance` waits for the application to answer what is in flight."""
@@ -40,13 +46,16 @@ class Driver:
         `transport` carries the webhooks; for tests in which the application is not on this machine.
         """
         self.settings, self.clock = settings, clock
-        self.engine = Engine(settings.account_sid, settings.numbers[0])
+        self.engine = Engine(settings.account_sid, settings.numbers, clock.now(), settings.calls_per_second)
         self.faults, self.journal = Faults(), Journal()
-        self._webhooks = Webhooks(settings.auth_token, transport=transport)
+        self._webhooks = Webhooks(settings.auth_token, self._warn, transport=transport)
+        self._previews = Previews(transport=transport)
         self._lock = threading.Condition(threading.RLock())
         self._in_flight = 0
         self._lanes: dict[str, deque[SendCallback]] = {}
-        self._plans: dict[str, CreateFaults] = {}
+        self._plans: dict[str, FaultPlan] = {}
+        self._orders: dict[str, CallbackOrder] = {}
+        self._late, self._late_ids = Timers(), count()
         if not clock.manual:
             threading.Thread(target=self._wait_for_timers, name="timers", daemon=True).start()
 
@@ -60,10 +69,11 @@ class Driver:
             finally:
                 self._settle()
 
-    def accepted(self, sid: str, plan: CreateFaults) -> None:
+    def accepted(self, sid: str, plan: FaultPlan) -> None:
         """A create was accepted; `start` must follow. Until then the line does not count as quiet."""
         with self._lock:
-            self._plans[sid] = plan
+            if plan is not NO_FAULTS:
+                self._plans[sid] = plan
             self._in_flight += 1
 
     def start(self, sid: str) -> None:
@@ -97,7 +107,7 @@ class Driver:
         target_s = self.clock.now().s + seconds
         while True:
             with self._lock:
-                due_s = self.engine.next_due()
+                due_s = self._next_due()
                 if due_s is None or due_s > target_s:
                     break
                 self.clock.set(due_s)
@@ -120,6 +130,9 @@ class Driver:
                 self._in_flight -= len(lane)
                 lane.clear()
             self._plans.clear()
+            self._orders.clear()
+            self._late.clear()
+            self._webhooks.forget_all()
             self.faults.clear()
             self.journal.clear()
             if isinstance(self.clock, ManualClock):
@@ -131,45 +144,114 @@ class Driver:
         while True:
             for action in self.engine.take_actions():
                 self._perform(action)
-            if not self.engine.run_next_due(self.clock.now()):
+            if not self._run_next_due(self.clock.now()):
                 break
         self._lock.notify_all()
+
+    def _next_due(self) -> float | None:
+        """When something will happen by itself: on the line, or a late callback."""
+        dues = (self.engine.next_due(), self._late.next_due())
+        return min((due_s for due_s in dues if due_s is not None), default=None)
+
+    def _run_next_due(self, now: Now) -> bool:
+        """Run what is due first; False when nothing is."""
+        late_s, line_s = self._late.next_due(), self.engine.next_due()
+        if late_s is None or (line_s is not None and line_s <= late_s):
+            return self.engine.run_next_due(now)
+        timer = self._late.pop_due(now.s)
+        if timer is not None:
+            timer.run(now)
+        return timer is not None
 
     def _perform(self, action: Action) -> None:
         match action:
             case FetchDocument():
                 self._in_flight += 1
                 self._thread(lambda: self._fetch(action), action.sid)
+            case FetchPreviews():
+                self._in_flight += 1
+                self._thread(lambda: self._preview(action), action.sid)
             case SendCallback():
                 self._queue_callback(action)
             case Happened():
                 self.journal.happened(action, self.clock.now().s)
                 if action.type == "call.ended":
                     self._webhooks.forget(action.sid)
+                    self._send_what_waits(action.sid)
             case Warned():
                 self.journal.warned(action)
 
     def _fetch(self, action: FetchDocument) -> None:
-        reply = self._webhooks.ask(action.sid, action.url, action.method, action.fields)
+        plan, token = self._plan(action.sid), new_token()
+        reply = self._webhooks.ask(action, plan, token)
         with self.turn() as now:
             self.engine.document_arrived(now, action.sid, action.fetch_id, reply)
+        if plan.has("duplicate_webhooks"):
+            self._webhooks.ask(action, plan, token)
+        self._landed()
+
+    def _preview(self, action: FetchPreviews) -> None:
+        """Every visit is an event; one of a text that was forgotten meanwhile is not."""
+        for link in action.links:
+            for visit in self._previews.visits(link):
+                seen = Happened("preview.fetched", action.sid, action.number, asdict(visit))
+                with self.turn() as now:
+                    if action.sid in self.engine.texts:
+                        self.journal.happened(seen, now.s)
+        self._landed()
+
+    def _plan(self, sid: str) -> FaultPlan:
+        """What goes wrong with one call or text. Inbound ones draw theirs when they are first asked for."""
+        with self._lock:
+            if sid not in self._plans and (kind := self._inbound_kind(sid)):
+                self._plans[sid] = self.faults.take(kind)
+            return self._plans.get(sid, NO_FAULTS)
+
+    def _inbound_kind(self, sid: str) -> Kind | None:
+        """None for what the application sent: creates bring a plan, replies to a text have none."""
+        call, text = self.engine.calls.get(sid), self.engine.texts.get(sid)
+        if call is not None and call.direction == "inbound":
+            return "inbound_calls"
+        return "inbound_texts" if text is not None and text.request.direction == "inbound" else None
+
+    def _landed(self) -> None:
+        """One request less is in flight."""
+        with self._lock:
             self._in_flight -= 1
+            self._lock.notify_all()
 
     def _queue_callback(self, action: SendCallback) -> None:
-        """Put a callback behind the earlier ones of its call; one thread empties each lane."""
-        plan = self._plans.get(action.sid, CreateFaults())
-        if plan.lose_callbacks:
-            lost = Happened("callback.lost", action.sid, "", action.fields)
-            self.journal.happened(lost, self.clock.now().s)
+        """Lose it, send it later, or put it where its plan wants it among those of its call or text."""
+        plan, now = self._plan(action.sid), self.clock.now()
+        if plan.has("lose_callbacks"):
+            self.journal.happened(Happened("callback.lost", action.sid, "", action.fields), now.s)
+        elif plan.has("late_callbacks"):
+            due_s = now.s + plan.seconds("late_callbacks")
+            key = (action.sid, str(next(self._late_ids)))
+            self._late.set(key, due_s, lambda _: self._line_up(action, plan))
+        else:
+            self._line_up(action, plan)
+
+    def _line_up(self, action: SendCallback, plan: FaultPlan) -> None:
+        if not plan.has("reorder_callbacks"):
+            self._send_callbacks(action.sid, [action])
             return
-        copies = 2 if plan.duplicate_callbacks else 1
-        self._in_flight += copies
-        lane = self._lanes.get(action.sid)
-        if lane is not None:
-            lane.extend([action] * copies)
-            return
-        lane = self._lanes[action.sid] = deque([action] * copies)
-        self._thread(lambda: self._empty_lane(action.sid, lane), action.sid)
+        order = self._orders.setdefault(action.sid, CallbackOrder(plan.luck))
+        self._send_callbacks(action.sid, order.put(action))
+
+    def _send_what_waits(self, sid: str) -> None:
+        """No callback will follow that a waiting one could change places with."""
+        if sid in self._orders:
+            self._send_callbacks(sid, self._orders[sid].rest())
+
+    def _send_callbacks(self, sid: str, callbacks: list[SendCallback]) -> None:
+        """Put callbacks behind the earlier ones of their call; one thread empties each lane."""
+        self._in_flight += len(callbacks)
+        if (lane := self._lanes.get(sid)) is not None:
+            lane.extend(callbacks)
+        elif callbacks:
+            lane = self._lanes[sid] = deque(callbacks)
+            self._thread(lambda: self._empty_lane(sid, lane), sid)
 
     def _empty_lane(self, sid: str, lane: deque[SendCallback]) -> None:
         while True:
@@ -177,28 +259,36 @@ class Driver:
                 if not lane:
                     del self._lanes[sid]
                     return
-                callback = lane.popleft()
-            reply = self._webhooks.tell(callback.url, callback.method, callback.fields)
-            failed = isinstance(reply, NoReply) or reply.status >= 400
-            with self.turn() as now:
-                if failed:
-                    why = reply.text if isinstance(reply, NoReply) else f"answered {reply.status}"
-                    code = reply.code if isinstance(reply, NoReply) else 11200
-                    self.journal.warned(Warned(code, sid, f"status callback {callback.url}: {why}"))
-                done = Happened("callback.answered", sid, "", {"failed": failed, **callback.fields})
-                self.journal.happened(done, now.s)
-                self._in_flight -= 1
+                callback, plan = lane.popleft(), self._plan(sid)
+            token = new_token()
+            for _ in range(2 if plan.has("duplicate_callbacks") else 1):
+                self._send_callback(callback, plan, token)
+            self._landed()
+
+    def _send_callback(self, callback: SendCallback, plan: FaultPlan, token: str) -> None:
+        reply = self._webhooks.tell(callback, plan, token)
+        failed = isinstance(reply, NoReply) or reply.status >= 400
+        with self.turn() as now:
+            if failed:
+                why = reply.text if isinstance(reply, NoReply) else f"answered {reply.status}"
+                code = reply.code if isinstance(reply, NoReply) else 11200
+                self._warn(code, callback.sid, f"status callback {callback.url}: {why}")
+            done = Happened("callback.answered", callback.sid, "", {"failed": failed, **callback.fields})
+            self.journal.happened(done, now.s)
+
+    def _warn(self, code: int, sid: str, text: str) -> None:
+        self.journal.warned(Warned(code, sid, text))
 
     def _wait_for_timers(self) -> None:
         """With a real clock: sleep until the next timer is due or something changed."""
         while True:
             with self._lock:
                 self._settle_if_due()
-                due_s = self.engine.next_due()
+                due_s = self._next_due()
                 self._lock.wait(None if due_s is None else max(0.0, due_s - self.clock.now().s))
 
     def _settle_if_due(self) -> None:
-        due_s = self.engine.next_due()
+        due_s = self._next_due()
         if due_s is not None and due_s <= self.clock.now().s:
             self._settle()
 

@@ -1,4 +1,4 @@
-"""What happened, for those who watch: events, REST requests that came in, and the debugger's entries.
+"""What happened, for those who watch: events, REST requests, the debugger's entries, faulty answers of ours.
 
 Bounded lists with a number for each entry; readers wait for the next one. Nothing is decided here.
 """
@@ -36,7 +36,7 @@ class Event:
 
 
 class Journal:
-    """Three bounded lists. Safe to use from any thread."""
+    """Four bounded lists. Safe to use from any thread."""
 
     def __init__(self) -> None:
         """Empty."""
@@ -44,7 +44,8 @@ class Journal:
         self._events: deque[Event] = deque(maxlen=KEPT)
         self._requests: deque[dict[str, Any]] = deque(maxlen=KEPT)
         self._debugger: deque[dict[str, Any]] = deque(maxlen=KEPT)
-        self._seq = 0
+        self._violations: deque[dict[str, Any]] = deque(maxlen=KEPT)
+        self._seq = self._checked = 0
 
     def happened(self, what: Happened, line_s: float) -> None:
         """Note an event now and wake those who wait."""
@@ -71,6 +72,15 @@ class Journal:
         """Note a REST request; the dictionary may still be completed by its owner."""
         with self._changed:
             self._requests.append(entry)
+
+    def checked(self, request: str, problems: list[str]) -> None:
+        """Note that the answer to this request was compared with the contract, and what was wrong with it."""
+        with self._changed:
+            self._checked += 1
+            if problems:
+                self._violations.append(
+                    {"request": request, "problems": problems, "at_ms": time.time() * 1000}
+                )
 
     def events_after(self, seq: int, wait_s: float = 0.0) -> list[Event]:
         """The events with a greater number; waits up to `wait_s` seconds for the first."""
@@ -106,9 +116,16 @@ class Journal:
         with self._changed:
             return list(self._debugger)
 
+    def contract(self) -> tuple[int, list[dict[str, Any]]]:
+        """How many answers were compared with the contract, and those that break it, oldest first."""
+        with self._changed:
+            return self._checked, list(self._violations)
+
     def clear(self) -> None:
-        """Forget all three lists; event numbers go on."""
+        """Forget all four lists; event numbers go on."""
         with self._changed:
             self._events.clear()
             self._requests.clear()
             self._debugger.clear()
+            self._violations.clear()
+            self._checked = 0

@@ -1,7 +1,9 @@
-"""Whether an address is one that a webhook can go to. Nothing is resolved or requested here."""
+"""Web addresses: which ones a webhook can go to, and those in a text. Nothing is requested here."""
 
 from __future__ import annotations
 
+import mimetypes
+import re
 from urllib.parse import urljoin, urlsplit
 
 
@@ -20,3 +22,14 @@ def join(base: str, url: str) -> str:
         return urljoin(base, url)
     except ValueError:
         return url
+
+
+def links_in(text: str) -> tuple[str, ...]:
+    """The web addresses that a person could tap in `text`, in order, without punctuation behind them."""
+    found = (link.rstrip(".,;:!?)'\"") for link in re.findall(r"https?://\S+", text))
+    return tuple(link for link in found if is_web_url(link))
+
+
+def media_type(url: str) -> str:
+    """The content type that the name in `url` promises; image/jpeg when it promises none."""
+    return mimetypes.guess_type(urlsplit(url).path)[0] or "image/jpeg"

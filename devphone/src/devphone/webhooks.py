@@ -1,122 +1,232 @@
-"""Sends requests to the application as Twilio does: form fields, signature, time limits, one retry.
+"""Sends requests to the application as Twilio does: form fields, signature, time limits, retries.
 
-Signing is Twilio's own library. What to send is decided by the engine, when by the driver.
+Signing is Twilio's own library. What to send is decided by the engine, when by the driver, and what shall go
+wrong with it by `faults.py`; the limits are `overrides.py`.
 """
 
 from __future__ import annotations
 
+import re
 import time
 import uuid
-from urllib.parse import urldefrag, urlencode
+from collections.abc import Callable, Mapping
+from typing import Literal
+from urllib.parse import urldefrag, urlencode, urlsplit, urlunsplit
 
 import httpx2
-from twilio.request_validator import RequestValidator
+from twilio.request_validator import HMAC_SHA256, SIGNATURE_SETTINGS_HEADER, RequestValidator
 
-from .engine.actions import NoReply, Reply
+from .engine.actions import FetchDocument, NoReply, Reply, SendCallback
 from .engine.twiml import MAX_BYTES
+from .faults import NO_FAULTS, FaultPlan
+from .overrides import BROKEN, CONNECT_FAILS, READ_FAILS, TWILIO, BadPolicy, Limits, read_limits
 from .urls import is_web_url, join
 
-TOTAL_S = 15.0
-CONNECT_S = 5.0
-TRIES = 2
 MAX_REDIRECTS = 10
 ENTERED = ("Digits", "SpeechResult", "Confidence")
 """Fields that are not sent again after a redirect; https://www.twilio.com/docs/voice/twiml/gather."""
+SHARED_KEY_SID = "webhooks_sharedkey_simulated"
+GEOGRAPHY = re.compile("(From|To|Caller|Called)(City|State|Zip|Country)")
+NEW_FIELDS = {"NotSeenBefore": "1", "NotSeenBeforeEmpty": "", "NotSeenBeforeText": "Zoë & co. ✓"}
+"""Twilio adds fields without notice and signs them: https://www.twilio.com/docs/usage/security."""
+
+Ports = Literal["as it is", "written out", "left out"]
 
 
 class Webhooks:
-    """One HTTP client for all calls, one cookie jar for each.
-
-    Limits: https://www.twilio.com/docs/usage/webhooks/webhooks-connection-overrides
-    """
+    """One HTTP client for all calls, one cookie jar for each."""
 
     def __init__(
-        self, auth_token: str, total_s: float = TOTAL_S, transport: httpx2.BaseTransport | None = None
+        self,
+        auth_token: str,
+        warn: Callable[[int, str, str], None],
+        limits: Limits = TWILIO,
+        transport: httpx2.BaseTransport | None = None,
     ) -> None:
-        """`auth_token` signs; `total_s` is how long one request may take; `transport` is for tests."""
-        self._validator, self._total_s = RequestValidator(auth_token), total_s
+        """`auth_token` signs. `warn` takes code, sid and text for the debugger, from any thread.
+
+        `limits` hold for URLs that ask for no others; `transport` is for tests.
+        """
+        self._auth_token, self._warn, self._limits = auth_token, warn, limits
         # Connections are not kept: an idle one that the application closes would look like a fault of ours.
         self._transport = transport or httpx2.HTTPTransport(limits=httpx2.Limits(max_keepalive_connections=0))
         self._jars: dict[str, httpx2.Cookies] = {}
 
-    def ask(self, sid: str, url: str, method: str, fields: dict[str, str]) -> Reply | NoReply:
-        """Request a document for one call, following redirects, with the call's cookies."""
-        jar = self._jars.setdefault(sid, httpx2.Cookies())
-        deadline = time.monotonic() + self._total_s
-        for _ in range(MAX_REDIRECTS + 1):
-            reply = self._try(jar, url, method, fields, deadline)
-            if not isinstance(reply, _Moved):
-                return reply
-            url = join(url, reply.location)
-            if not is_web_url(url):
-                return NoReply(11206, f"redirected to {url!r}, which is no address")
-            method = method if reply.status in (307, 308) else "GET"
-            fields = {name: value for name, value in fields.items() if name not in ENTERED}
+    def ask(self, what: FetchDocument, plan: FaultPlan = NO_FAULTS, token: str = "") -> Reply | NoReply:
+        """Request a document, following redirects, with the cookies of its call or conversation.
+
+        `token` is the idempotency token, the same for all tries of one webhook; without it a new one is made.
+        """
+        jar = self._jars.setdefault(what.cookies or what.sid, httpx2.Cookies())
+        letter = _Letter(what.url, what.method, _fields(what.fields, plan), token or new_token())
+        try:
+            limits = self._read_limits(what.sid, what.url)
+            deadline = time.monotonic() + limits.total_s
+            for _ in range(MAX_REDIRECTS + 1):
+                reply = self._try(jar, letter, plan, limits, deadline)
+                if not isinstance(reply, _Moved):
+                    return reply
+                letter = letter.moved(reply)
+                if not is_web_url(letter.url):
+                    return NoReply(11206, f"redirected to {letter.url!r}, which is no address")
+                # Else the first URL's fragment holds on, as in browsers: RFC 9110, 10.2.2.
+                if "#" in reply.location:
+                    limits = self._read_limits(what.sid, letter.url)
+        except BadPolicy as error:
+            return NoReply(11243, str(error))
         return NoReply(11215, f"more than {MAX_REDIRECTS} redirects")
 
-    def tell(self, url: str, method: str, fields: dict[str, str]) -> Reply | NoReply:
-        """Send a status callback; the answer is only of interest to the debugger."""
-        reply = self._try(httpx2.Cookies(), url, method, fields, time.monotonic() + self._total_s)
-        return Reply(reply.status, url, None, b"") if isinstance(reply, _Moved) else reply
+    def tell(self, what: SendCallback, plan: FaultPlan = NO_FAULTS, token: str = "") -> Reply | NoReply:
+        """Send a status callback; only the debugger minds the answer. `token` is that of `ask`."""
+        try:
+            limits = self._read_limits(what.sid, what.url)
+        except BadPolicy as error:
+            return NoReply(11243, str(error))
+        letter = _Letter(what.url, what.method, _fields(what.fields, plan), token or new_token())
+        reply = self._try(httpx2.Cookies(), letter, plan, limits, time.monotonic() + limits.total_s)
+        return Reply(reply.status, what.url, None, b"") if isinstance(reply, _Moved) else reply
 
     def forget(self, sid: str) -> None:
         """The call is over: its cookies go."""
         self._jars.pop(sid, None)
 
+    def forget_all(self) -> None:
+        """All cookies go."""
+        self._jars.clear()
+
+    def _read_limits(self, sid: str, url: str) -> Limits:
+        limits, ignored = read_limits(url, self._limits)
+        for part in ignored:
+            self._warn(20001, sid, f"{url}: {part}, and is not obeyed")
+        return limits
+
     def _try(
-        self, jar: httpx2.Cookies, url: str, method: str, fields: dict[str, str], deadline: float
+        self, jar: httpx2.Cookies, letter: _Letter, plan: FaultPlan, limits: Limits, deadline: float
     ) -> Reply | NoReply | _Moved:
-        """Up to two tries, the second only when connecting failed; both carry one idempotency token."""
-        token = str(uuid.uuid4())
-        for attempt in range(1, TRIES + 1):
+        """The first try and, while the limits allow, the retries; the last outcome counts."""
+        for left in range(limits.retries, -1, -1):
+            may_retry = left > 0 and time.monotonic() < deadline
             try:
-                return self._once(jar, url, method, fields, deadline, token)
-            except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-                if attempt == TRIES:
-                    return NoReply(11205, f"can't connect: {error}")
-            except httpx2.TimeoutException:
-                return NoReply(11200, f"no complete answer within {self._total_s:g} seconds")
-            except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
-                return NoReply(11100, f"invalid URL: {error}")
-            except httpx2.RequestError as error:
-                return NoReply(11206, f"the answer broke off: {error}")
-        raise AssertionError("every try returns or raises")
+                reply = self._once(jar, letter, plan, limits, deadline)
+                if isinstance(reply, _Moved) or not (may_retry and limits.retries_status(reply.status)):
+                    return reply
+            except _Failed as failure:
+                if not (may_retry and failure.reason in limits.retry_on and time.monotonic() < deadline):
+                    return failure.reply
+        raise AssertionError("the last try returns")
 
     def _once(
-        self, jar: httpx2.Cookies, url: str, method: str, fields: dict[str, str], deadline: float, token: str
+        self, jar: httpx2.Cookies, letter: _Letter, plan: FaultPlan, limits: Limits, deadline: float
     ) -> Reply | _Moved:
-        wire_url = urldefrag(url).url
-        if method == "GET":
-            wire_url += ("&" if "?" in wire_url else "?") + urlencode(fields)
+        """One try. Raises _Failed."""
+        left_s = max(0.01, deadline - time.monotonic())
         client = httpx2.Client(transport=self._transport, cookies=jar, trust_env=False)
-        left_s = max(0.1, deadline - time.monotonic())
-        request = client.build_request(
-            method,
-            wire_url,
-            data=fields if method == "POST" else None,
-            headers={"User-Agent": "TwilioProxy/1.1", "Accept": "*/*", "I-Twilio-Idempotency-Token": token},
-            timeout=httpx2.Timeout(left_s, connect=min(CONNECT_S, left_s)),
-        )
-        signed = fields if method == "POST" else {}
-        request.headers["X-Twilio-Signature"] = self._validator.compute_signature(str(request.url), signed)
-        response = client.send(request, stream=True)
+        try:
+            request = client.build_request(
+                letter.method,
+                letter.wire_url,
+                data=letter.fields if letter.method == "POST" else None,
+                timeout=httpx2.Timeout(
+                    min(limits.read_s, left_s), connect=min(limits.connect_s, left_s), pool=left_s
+                ),
+                headers={
+                    "User-Agent": "TwilioProxy/1.1",
+                    "Accept": "*/*",
+                    "I-Twilio-Idempotency-Token": letter.token,
+                },
+            )
+            signed = letter.fields if letter.method == "POST" else {}
+            request.headers.update(signature_headers(self._auth_token, str(request.url), signed, plan))
+            response = client.send(request, stream=True)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            raise _Failed(CONNECT_FAILS, NoReply(11205, f"can't connect: {error}")) from error
+        except httpx2.TimeoutException as error:
+            waited_s = min(limits.read_s, limits.total_s)
+            raise _Failed(READ_FAILS, NoReply(11200, f"no answer within {waited_s:g} seconds")) from error
+        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
+            raise _Failed("", NoReply(11100, f"invalid URL: {error}")) from error
+        except httpx2.RequestError as error:
+            raise _Failed(BROKEN, NoReply(11206, f"no answer: {error}")) from error
         try:
             jar.update(client.cookies)
-            body = b""
-            for chunk in response.iter_bytes():
-                body += chunk
-                if len(body) > MAX_BYTES:
-                    break
-                if time.monotonic() > deadline:
-                    raise httpx2.ReadTimeout("the answer took too long", request=request)
+            body = _read(response, deadline)
+        except httpx2.TimeoutException as error:
+            late = NoReply(11200, f"the answer was not complete within {limits.total_s:g} seconds")
+            raise _Failed("", late) from error
+        except httpx2.RequestError as error:
+            raise _Failed("", NoReply(11206, f"the answer broke off: {error}")) from error
         finally:
             response.close()
         if response.status_code in (301, 302, 303, 307, 308) and "location" in response.headers:
             return _Moved(response.status_code, response.headers["location"])
         content_type = response.headers.get("content-type")
-        return Reply(
-            response.status_code, str(response.url), content_type, body[:MAX_BYTES], len(body) > MAX_BYTES
-        )
+        too_big = len(body) > MAX_BYTES
+        return Reply(response.status_code, str(response.url), content_type, body[:MAX_BYTES], too_big)
+
+
+def new_token() -> str:
+    """A fresh I-Twilio-Idempotency-Token."""
+    return str(uuid.uuid4())
+
+
+def signature_headers(
+    auth_token: str, wire_url: str, fields: Mapping[str, str], plan: FaultPlan = NO_FAULTS
+) -> dict[str, str]:
+    """The headers that prove where a request comes from, unless the plan says that they don't.
+
+    `fields` are those of a form POST, none for a GET. The shared key's header:
+    https://www.twilio.com/docs/usage/webhooks/webhook-shared-keys
+    """
+    ports: Ports = "as it is"
+    if plan.has("signed_with_port"):
+        ports = "written out"
+    elif plan.has("signed_without_port"):
+        ports = "left out"
+    url = signed_url(wire_url, ports)
+    headers, algorithm, secret = {}, None, auth_token
+    if plan.has("sha256_signature"):
+        algorithm, secret = HMAC_SHA256, plan.value("sha256_signature", "secret")
+        headers[SIGNATURE_SETTINGS_HEADER] = f"key={SHARED_KEY_SID},algorithm={algorithm}"
+    if plan.has("wrong_token"):
+        secret = f"not {auth_token}"
+    if plan.has("bad_signature"):
+        url += "#signed for something else"
+    headers["X-Twilio-Signature"] = RequestValidator(secret).compute_signature(url, fields, algorithm)
+    return headers
+
+
+def signed_url(wire_url: str, ports: Ports) -> str:
+    """The form of the URL that goes into the signature; Twilio's signers differ in the port.
+
+    https://www.twilio.com/docs/usage/security#validating-signatures-from-twilio
+    """
+    parts = urlsplit(wire_url)
+    if ports == "as it is":
+        return wire_url
+    bare = re.sub(r":\d+$", "", parts.netloc)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    return urlunsplit(parts._replace(netloc=f"{bare}:{port}" if ports == "written out" else bare))
+
+
+class _Letter:
+    """One webhook on its way: where it goes, with which fields, under which token."""
+
+    def __init__(self, url: str, method: str, fields: dict[str, str], token: str) -> None:
+        self.url, self.method, self.fields, self.token = url, method, fields, token
+
+    @property
+    def wire_url(self) -> str:
+        """The URL without its fragment, with the fields of a GET."""
+        url = urldefrag(self.url).url
+        if self.method == "GET" and self.fields:
+            url += ("&" if "?" in url else "?") + urlencode(self.fields)
+        return url
+
+    def moved(self, reply: _Moved) -> _Letter:
+        """The same to its new address."""
+        method = self.method if reply.status in (307, 308) else "GET"
+        fields = {name: value for name, value in self.fields.items() if name not in ENTERED}
+        return _Letter(join(self.url, reply.location), method, fields, self.token)
 
 
 class _Moved:
@@ -124,3 +234,30 @@ class _Moved:
 
     def __init__(self, status: int, location: str) -> None:
         self.status, self.location = status, location
+
+
+class _Failed(Exception):
+    """A try without an answer. `reason` is what a retry policy calls it, "" = never retried."""
+
+    def __init__(self, reason: str, reply: NoReply) -> None:
+        super().__init__(reply.text)
+        self.reason, self.reply = reason, reply
+
+
+def _fields(fields: dict[str, str], plan: FaultPlan) -> dict[str, str]:
+    """The fields as the plan lets them go."""
+    if plan.has("missing_geography"):
+        fields = {name: value for name, value in fields.items() if not GEOGRAPHY.fullmatch(name)}
+    return fields | NEW_FIELDS if plan.has("extra_fields") else fields
+
+
+def _read(response: httpx2.Response, deadline: float) -> bytes:
+    """The body, of one that is too big a little more than is allowed."""
+    body = b""
+    for chunk in response.iter_bytes():
+        body += chunk
+        if len(body) > MAX_BYTES:
+            break
+        if time.monotonic() > deadline:
+            raise httpx2.ReadTimeout("the answer took too long", request=response.request)
+    return body

@@ -10,6 +10,7 @@ from twilio.rest import Client
 
 from devphone import testing
 
+from . import shared_files
 from .stub_application import Application
 
 ACCOUNT = "AC" + "0123456789abcdef" * 2
@@ -20,8 +21,16 @@ OURS = "+12125550100"
 
 @pytest.fixture(scope="session")
 def running() -> Iterator[testing.DevPhone]:
-    """One dev phone with a manual clock for the whole run."""
-    with testing.start(ACCOUNT, TOKEN, clock="manual", numbers=[OURS], timeout_s=5) as phone:
+    """One dev phone with a manual clock for the whole run, its answers checked where Twilio's file is."""
+    with testing.start(
+        ACCOUNT,
+        TOKEN,
+        clock="manual",
+        numbers=[OURS],
+        timeout_s=5,
+        calls_per_second=0,
+        contract=shared_files.find("twilio_api_v2010.json"),
+    ) as phone:
         yield phone
 
 

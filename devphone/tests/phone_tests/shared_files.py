@@ -12,11 +12,20 @@ import pytest
 ROOT = Path(__file__).parents[3]
 
 
+def find(name: str) -> Path | None:
+    """Where one file of `shared/twilio` is, if it is there."""
+    path = _path(name)
+    return path if path.exists() else None
+
+
 def read(name: str) -> Any:
     """One JSON file of `shared/twilio`. Missing: a visible skip, but a failure when CI is set."""
-    path = Path(os.environ.get("HANDOFF_SHARED", ROOT.parent / "shared")) / "twilio" / name
-    if path.exists():
+    if path := find(name):
         return json.loads(path.read_text("utf-8"))
     if os.environ.get("CI"):
-        pytest.fail(f"{path} is missing")
-    pytest.skip(f"{path} is missing; set HANDOFF_SHARED")
+        pytest.fail(f"{_path(name)} is missing")
+    pytest.skip(f"{_path(name)} is missing; set HANDOFF_SHARED")
+
+
+def _path(name: str) -> Path:
+    return Path(os.environ.get("HANDOFF_SHARED", ROOT.parent / "shared")) / "twilio" / name

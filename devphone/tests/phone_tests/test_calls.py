@@ -7,12 +7,14 @@ from twilio.base.exceptions import TwilioRestException
 from twilio.rest import Client
 from twilio.rest.api.v2010.account.call import CallInstance
 
+from devphone.engine.phones import Behaviour
 from devphone.testing import DevPhone
 
 from .conftest import ADA, BEN, OURS
 from .stub_application import Answer, Application
 
 ALL_EVENTS = ["initiated", "ringing", "answered", "completed"]
+PLACES = ("City", "State", "Zip", "Country")
 MENU = (
     '<Gather numDigits="1" action="/key"><Say>A checkbox is blocking. Press 1.</Say></Gather><Say>Bye.</Say>'
 )
@@ -37,7 +39,7 @@ def test_a_person_presses_one_and_hears_that_it_worked(
     application.says("/key", "<Say>Thank you.</Say>")
     placed = ring(client, application)
     assert placed.status == "queued"
-    call = phone.number(ADA).expect_call(saying="checkbox")
+    call = phone.device(ADA).expect_call(saying="checkbox")
     call.press("1").hears("Thank you")
     phone.advance(5)
     call.ended("completed")
@@ -56,7 +58,7 @@ def test_twiml_is_fetched_when_the_phone_is_answered_and_not_before(
 ) -> None:
     application.says("/voice", "<Say>Hello.</Say>")
     ring(client, application)
-    call = phone.number(ADA).let_ring()
+    call = phone.device(ADA).let_ring()
     phone.advance(30)
     assert application.at("/voice") == []
     call.answer().hears("Hello")
@@ -72,7 +74,7 @@ def test_nobody_answers_and_the_call_ends_after_its_timeout(
     phone: DevPhone, client: Client, application: Application
 ) -> None:
     ring(client, application, timeout=25)
-    call = phone.number(ADA).let_ring()
+    call = phone.device(ADA).let_ring()
     phone.advance(24.9)
     assert call.record()["status"] == "ringing"
     phone.advance(0.2)
@@ -85,11 +87,11 @@ def test_nobody_answers_and_the_call_ends_after_its_timeout(
     ("behaviour", "status", "sip"), [("busy", "busy", "486"), ("unreachable", "failed", "404")]
 )
 def test_a_phone_that_can_not_be_reached_says_why(
-    phone: DevPhone, client: Client, application: Application, behaviour: str, status: str, sip: str
+    phone: DevPhone, client: Client, application: Application, behaviour: Behaviour, status: str, sip: str
 ) -> None:
-    phone.number(ADA).behaves(behaviour)  # type: ignore[arg-type] # parametrised with valid words
+    phone.device(ADA).behaves(behaviour)
     ring(client, application)
-    phone.number(ADA).missed_call(status)
+    phone.device(ADA).missed_call(status)
     phone.settle()
     assert application.statuses() == ["initiated", status]
     assert application.at("/status")[-1].fields["SipResponseCode"] == sip
@@ -99,20 +101,20 @@ def test_declining_reads_as_no_answer_and_a_busy_tone_as_busy(
     phone: DevPhone, client: Client, application: Application
 ) -> None:
     ring(client, application)
-    phone.number(ADA).let_ring().decline().ended("no-answer")
+    phone.device(ADA).let_ring().decline().ended("no-answer")
     ring(client, application, to=BEN)
-    phone.number(BEN).let_ring().busy().ended("busy")
+    phone.device(BEN).let_ring().busy().ended("busy")
 
 
 def test_a_voicemail_records_everything_and_presses_nothing(
     phone: DevPhone, client: Client, application: Application
 ) -> None:
     application.says("/voice", MENU)
-    phone.number(ADA).behaves("voicemail", after_s=15)
+    phone.device(ADA).behaves("voicemail", after_s=15)
     ring(client, application)
     phone.settle()
     phone.advance(15)
-    call = phone.number(ADA).expect_call(saying="checkbox")
+    call = phone.device(ADA).expect_call(saying="checkbox")
     phone.advance(20)
     call.hears("Bye").ended("completed")
     assert call.record()["keys"] == ""
@@ -126,7 +128,7 @@ def test_a_call_canceled_while_queued_sends_no_callback_at_all(
     placed = ring(client, application)
     assert client.calls(placed.sid).update(status="canceled").status == "canceled"
     phone.advance(60)
-    phone.number(ADA).missed_call("canceled")
+    phone.device(ADA).missed_call("canceled")
     assert application.webhooks == []
 
 
@@ -135,11 +137,11 @@ def test_a_ringing_call_is_canceled_and_an_answered_one_is_not(
 ) -> None:
     application.says("/voice", MENU)
     first = ring(client, application)
-    ada = phone.number(ADA).let_ring()
+    ada = phone.device(ADA).let_ring()
     assert client.calls(first.sid).update(status="canceled").status == "canceled"
     ada.ended("canceled")
     second = ring(client, application)
-    call = phone.number(ADA).expect_call(saying="checkbox")
+    call = phone.device(ADA).expect_call(saying="checkbox")
     assert client.calls(second.sid).update(status="canceled").status == "in-progress"
     assert client.calls(second.sid).update(status="completed").status == "completed"
     call.ended("completed")
@@ -153,7 +155,7 @@ def test_only_subscribed_events_are_sent_and_counted(
 ) -> None:
     status = f"{application.url}/status"
     client.calls.create(to=ADA, from_=OURS, twiml="<Response/>", status_callback=status)
-    phone.number(ADA).expect_call().ended("completed")
+    phone.device(ADA).expect_call().ended("completed")
     phone.settle()
     assert [
         (hook.fields["CallStatus"], hook.fields["SequenceNumber"]) for hook in application.at("/status")
@@ -170,7 +172,7 @@ def test_two_events_in_one_field_subscribe_to_nothing(
         status_callback=f"{application.url}/status",
         status_callback_event=["initiated ringing"],
     )
-    phone.number(ADA).expect_call().ended()
+    phone.device(ADA).expect_call().ended()
     phone.settle()
     assert application.webhooks == []
 
@@ -180,7 +182,7 @@ def test_the_person_hangs_up_while_the_application_is_still_thinking(
 ) -> None:
     application.answers("/voice", Answer("<Response><Say>Too late.</Say></Response>", hold=True))
     ring(client, application)
-    call = phone.number(ADA).expect_call()
+    call = phone.device(ADA).expect_call()
     application.waits_for("/voice")
     call.hang_up().ended("completed")
     application.waits_for("/status", 4)
@@ -193,7 +195,7 @@ def test_the_person_hangs_up_while_the_application_is_still_thinking(
 def test_a_call_ends_at_its_time_limit(phone: DevPhone, client: Client, application: Application) -> None:
     application.says("/voice", '<Pause length="600"/>')
     ring(client, application, time_limit=90)
-    call = phone.number(ADA).expect_call()
+    call = phone.device(ADA).expect_call()
     phone.settle()
     phone.advance(89)
     assert call.record()["status"] == "in-progress"
@@ -210,7 +212,7 @@ def test_an_update_redirects_the_call_in_the_middle_of_a_sentence(
     application.says("/settled", "<Say>Ben did it.</Say>")
     placed = ring(client, application)
     with pytest.raises(TwilioRestException) as refused:
-        phone.number(ADA).let_ring()
+        phone.device(ADA).let_ring()
         client.calls(placed.sid).update(url=f"{application.url}/settled")
     assert refused.value.code == 21220
     phone.send("POST", f"/calls/{placed.sid}/answer")
@@ -227,8 +229,9 @@ def test_an_update_redirects_the_call_in_the_middle_of_a_sentence(
 def test_url_beats_twiml_on_create(phone: DevPhone, client: Client, application: Application) -> None:
     application.says("/voice", "<Say>From the address.</Say>")
     ring(client, application, twiml="<Response><Say>From the parameter.</Say></Response>")
-    call = phone.number(ADA).expect_call(saying="From the address").hang_up()
+    call = phone.device(ADA).expect_call(saying="From the address").hang_up()
     assert call.transcript == ["From the address."]
+    phone.expect_debugger(32019)
 
 
 def test_two_phones_have_their_own_calls(phone: DevPhone, client: Client, application: Application) -> None:
@@ -236,8 +239,8 @@ def test_two_phones_have_their_own_calls(phone: DevPhone, client: Client, applic
     application.says("/key", "<Say>Noted.</Say>")
     ring(client, application)
     ring(client, application, to=BEN)
-    ben = phone.number(BEN).expect_call(saying="checkbox")
-    ada = phone.number(ADA).expect_call(saying="checkbox")
+    ben = phone.device(BEN).expect_call(saying="checkbox")
+    ada = phone.device(ADA).expect_call(saying="checkbox")
     ben.press("2").hears("Noted").hang_up()
     ada.hang_up()
     assert [hook.fields["To"] for hook in application.at("/key")] == [BEN]
@@ -253,3 +256,86 @@ def test_an_unexpected_call_is_named_when_the_test_ends(
         phone.nothing_else_happened()
     phone.send("POST", f"/calls/{placed.sid}/decline")
     phone.expect(placed.sid)
+
+
+def test_webhooks_say_where_both_numbers_are_from(
+    phone: DevPhone, client: Client, application: Application
+) -> None:
+    application.says("/voice", "<Say>Hello.</Say>")
+    ring(client, application)
+    phone.device(ADA).expect_call(saying="Hello").hang_up()
+    phone.settle()
+    for hook in application.webhooks:
+        places = {name: value for name, value in hook.fields.items() if name.endswith(PLACES)}
+        assert len(places) == 16
+        for prefix in ("From", "Caller", "To", "Called"):
+            place = tuple(places[f"{prefix}{part}"] for part in PLACES)
+            assert place == ("NEW YORK", "NY", "10001", "US")
+
+
+@pytest.mark.parametrize(
+    ("number", "place"),
+    [
+        ("+14165550123", ("TORONTO", "ON", "", "CA")),
+        ("+18005550123", ("", "", "", "US")),
+        ("+442079460123", ("", "", "", "GB")),
+        ("+35312345678", ("", "", "", "IE")),
+        ("+8801234567890", ("", "", "", "")),
+    ],
+)
+def test_what_is_not_known_of_a_place_is_sent_empty(
+    phone: DevPhone, client: Client, application: Application, number: str, place: tuple[str, ...]
+) -> None:
+    ring(client, application, to=number)
+    phone.device(number).let_ring().decline()
+    phone.settle()
+    fields = application.at("/status")[-1].fields
+    assert tuple(fields[f"Called{part}"] for part in PLACES) == place
+    assert fields["CallerCity"] == "NEW YORK"
+
+
+def test_a_second_call_to_a_phone_rings_while_the_first_goes_on(
+    phone: DevPhone, client: Client, application: Application
+) -> None:
+    application.says("/voice", MENU)
+    ring(client, application)
+    first = phone.device(ADA).expect_call(saying="checkbox")
+    ring(client, application)
+    second = phone.device(ADA).let_ring()
+    first.hang_up().ended("completed")
+    second.answer().hears("checkbox").hang_up()
+
+
+def test_the_control_api_says_who_is_on_the_phones_end(
+    phone: DevPhone, client: Client, application: Application
+) -> None:
+    application.says("/voice", MENU)
+    phone.pace(ring_s=2)
+    sid = ring(client, application).sid
+
+    def end() -> tuple[str, str, str, bool]:
+        phone.settle()
+        view = phone.send("GET", f"/calls/{sid}")
+        return view["direction"], view["person"], view["at"], view["rings_person"]
+
+    assert end() == ("outbound-api", ADA, "nobody", False)
+    phone.advance(2)
+    assert end() == ("outbound-api", ADA, "nobody", True)
+    call = phone.device(ADA).expect_call()
+    assert end() == ("outbound-api", ADA, "person", False)
+    call.hang_up()
+    assert end() == ("outbound-api", ADA, "person", False)
+
+
+def test_the_last_callback_says_who_answered_when_that_was_asked(
+    phone: DevPhone, client: Client, application: Application
+) -> None:
+    application.says("/voice", "<Say>Hello.</Say>")
+    phone.device(ADA).behaves("answers", answered_by="fax", verdict_after_s=3)
+    ring(client, application, machine_detection="Enable")
+    phone.settle()
+    phone.advance(3)
+    phone.device(ADA).expect_call(saying="Hello").hang_up()
+    phone.settle()
+    answered_by = [hook.fields.get("AnsweredBy") for hook in application.at("/status")]
+    assert answered_by == [None, None, None, "fax"]

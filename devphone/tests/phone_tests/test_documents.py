@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import socket
-from urllib.parse import urlsplit
 
-import httpx2
 import pytest
+from twilio.base.exceptions import TwilioRestException
 from twilio.rest import Client
 
-from devphone import webhooks
-from devphone.engine.actions import NoReply, Reply
 from devphone.testing import CallOnPhone, DevPhone
 
-from .conftest import ADA, OURS, TOKEN
+from .conftest import ADA, OURS
 from .stub_application import Answer, Application
 
 APOLOGY = "An application error has occurred. Goodbye."
@@ -22,7 +19,7 @@ APOLOGY = "An application error has occurred. Goodbye."
 def answered(phone: DevPhone, client: Client, url: str, **more: object) -> CallOnPhone:
     """A call to Ada with this document, answered, its first requests over."""
     client.calls.create(to=ADA, from_=OURS, url=url, **more)
-    call = phone.number(ADA).expect_call()
+    call = phone.device(ADA).expect_call()
     phone.settle()
     return call
 
@@ -118,25 +115,74 @@ def test_an_inline_document_needs_absolute_actions(
 ) -> None:
     twiml = '<Response><Gather numDigits="1" action="/key"/></Response>'
     client.calls.create(to=ADA, from_=OURS, twiml=twiml)
-    call = phone.number(ADA).expect_call().press("1")
+    call = phone.device(ADA).expect_call().press("1")
     phone.settle()
     assert lines(call) == ["1", APOLOGY]
     phone.expect_debugger(11100)
     client.calls.create(to=ADA, from_=OURS, twiml=twiml.replace("/key", f"{application.url}/key"))
-    phone.number(ADA).expect_call().press("1").ended("completed")
+    phone.device(ADA).expect_call().press("1").ended("completed")
     assert application.at("/key")[0].fields["Digits"] == "1"
 
 
-def test_pause_play_and_a_loop_take_their_time(
+def test_a_document_of_an_update_needs_absolute_actions_too(
     phone: DevPhone, client: Client, application: Application
 ) -> None:
-    body = '<Say loop="2">fourteen chars</Say><Pause/><Play>/tune.mp3</Play><Play digits="12"/>'
-    call = answered(phone, client, application.says("/voice", body))
-    phone.advance(6.9)
-    assert call.record()["status"] == "in-progress"
-    phone.advance(0.1)
+    call = answered(phone, client, application.says("/voice", '<Pause length="60"/>'))
+    client.calls(call.sid).update(twiml='<Response><Gather numDigits="1" action="/key"/></Response>')
+    call.press("1")
+    phone.settle()
+    assert lines(call) == ["1", APOLOGY]
+    phone.expect_debugger(15004)
+
+
+def test_a_document_in_the_request_has_4000_characters_at_most(phone: DevPhone, client: Client) -> None:
+    start, end = '<Response><Pause length="60"/><!--', "--></Response>"
+    longest = start + "x" * (4000 - len(start) - len(end)) + end
+    placed = client.calls.create(to=ADA, from_=OURS, twiml=longest)
+    phone.device(ADA).expect_call()
+    for refused in (
+        lambda: client.calls.create(to=ADA, from_=OURS, twiml=longest + " "),
+        lambda: client.calls(placed.sid).update(twiml=longest + " "),
+    ):
+        with pytest.raises(TwilioRestException) as refusal:
+            refused()
+        assert (refusal.value.status, refusal.value.code) == (400, 32018)
+
+
+def test_an_application_of_the_account_can_not_be_named(client: Client) -> None:
+    with pytest.raises(TwilioRestException) as refusal:
+        client.calls.create(to=ADA, from_=OURS, application_sid="AP" + "0" * 32)
+    assert refusal.value.code == 21218
+
+
+def test_audio_is_played_and_the_call_ends(phone: DevPhone, client: Client, application: Application) -> None:
+    url = application.answers("/voice", Answer(b"RIFF", content_type="audio/wav"))
+    call = answered(phone, client, url)
+    assert lines(call) == [f"[plays {url}]"]
+    phone.advance(3)
     call.ended("completed")
-    assert call.record()["duration_s"] == 7
+
+
+def test_a_document_that_leads_to_itself_in_silence_comes_to_an_end(
+    phone: DevPhone, client: Client, application: Application
+) -> None:
+    fallback = application.says("/fallback", "<Redirect>/voice</Redirect>")
+    call = answered(
+        phone, client, application.says("/voice", "<Redirect>/voice</Redirect>"), fallback_url=fallback
+    )
+    phone.expect_debugger(11215)
+    assert lines(call) == [APOLOGY]
+    assert len(application.at("/voice")) == 100
+    assert application.at("/fallback") == []
+
+
+def test_a_document_that_leads_to_itself_after_a_pause_goes_on(
+    phone: DevPhone, client: Client, application: Application
+) -> None:
+    call = answered(phone, client, application.says("/voice", "<Pause/><Redirect>/voice</Redirect>"))
+    phone.advance(110)
+    assert len(application.at("/voice")) == 111
+    call.hang_up()
 
 
 def test_the_url_is_signed_byte_for_byte_and_the_fragment_stays_here(
@@ -204,29 +250,3 @@ def test_an_application_that_is_down_is_reported_as_such(phone: DevPhone, client
         port = closed.getsockname()[1]
     assert lines(answered(phone, client, f"http://127.0.0.1:{port}/voice")) == [APOLOGY]
     phone.expect_debugger(11205)
-
-
-def test_an_answer_that_does_not_come_in_time_is_not_asked_for_again(application: Application) -> None:
-    sender = webhooks.Webhooks(TOKEN, total_s=0.3)
-    url = application.answers("/slow", Answer(hold=True))
-    reply = sender.ask("CA1", url, "POST", {"To": ADA})
-    assert isinstance(reply, NoReply)
-    assert reply.code == 11200
-    assert len(application.at("/slow")) == 1
-
-
-def test_connecting_is_tried_a_second_time_with_the_same_token() -> None:
-    seen: list[tuple[str, str]] = []
-
-    class Stumbling(httpx2.BaseTransport):
-        def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-            seen.append((urlsplit(str(request.url)).path, request.headers["I-Twilio-Idempotency-Token"]))
-            if len(seen) == 1:
-                raise httpx2.ConnectError("refused", request=request)
-            return httpx2.Response(204)
-
-    reply = webhooks.Webhooks(TOKEN, transport=Stumbling()).tell("http://app.test/status", "POST", {})
-    assert isinstance(reply, Reply)
-    assert reply.status == 204
-    assert len(seen) == 2
-    assert seen[0] == seen[1]

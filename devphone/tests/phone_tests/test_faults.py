@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import requests
@@ -35,11 +36,11 @@ def test_a_lost_201_leaves_a_call_that_rings(
     phone.faults({"lose_201": 1})
     with pytest.raises(requests.exceptions.ConnectionError):
         ring(client, application)
-    call = phone.number(ADA).expect_call(saying="Hello")
+    call = phone.device(ADA).expect_call(saying="Hello")
     assert [found.sid for found in client.calls.list(to=ADA)] == [call.sid]
     call.hang_up()
     assert ring(client, application).status == "queued"
-    phone.number(ADA).let_ring()
+    phone.device(ADA).let_ring()
 
 
 @pytest.mark.parametrize(("fault", "status"), [("500_after_accept", 500), ("503_after_accept", 503)])
@@ -50,7 +51,7 @@ def test_an_error_after_accepting_leaves_a_call_that_rings(
     with pytest.raises(TwilioRestException) as failed:
         ring(client, application)
     assert failed.value.status == status
-    phone.number(ADA).expect_call(saying="Hello").hang_up()
+    phone.device(ADA).expect_call(saying="Hello").hang_up()
 
 
 def test_an_early_callback_comes_before_the_201(
@@ -59,7 +60,7 @@ def test_an_early_callback_comes_before_the_201(
     phone.faults({"early_callback": 1})
     ring(client, application)
     assert application.statuses()[0] == "initiated"
-    phone.number(ADA).let_ring()
+    phone.device(ADA).let_ring()
 
 
 def test_callbacks_of_the_next_call_are_lost_and_of_the_one_after_are_not(
@@ -67,11 +68,11 @@ def test_callbacks_of_the_next_call_are_lost_and_of_the_one_after_are_not(
 ) -> None:
     phone.faults({"lose_callbacks": 1})
     ring(client, application)
-    phone.number(ADA).let_ring().decline()
+    phone.device(ADA).let_ring().decline()
     phone.settle()
     assert application.webhooks == []
     ring(client, application)
-    phone.number(ADA).let_ring()
+    phone.device(ADA).let_ring()
     phone.settle()
     assert application.statuses() == ["initiated", "ringing"]
 
@@ -81,7 +82,7 @@ def test_duplicate_callbacks_carry_the_same_number(
 ) -> None:
     phone.faults({"duplicate_callbacks": 1})
     ring(client, application)
-    phone.number(ADA).let_ring().decline()
+    phone.device(ADA).let_ring().decline()
     phone.settle()
     numbers = [hook.fields["SequenceNumber"] for hook in application.at("/status")]
     assert numbers == ["0", "0", "1", "1", "2", "2"]
@@ -90,7 +91,7 @@ def test_duplicate_callbacks_carry_the_same_number(
 def test_reads_lag_behind_callbacks(phone: DevPhone, client: Client, application: Application) -> None:
     phone.faults({"fetch_lag_s": {"seconds": 5, "times": 1}})
     placed = ring(client, application)
-    phone.number(ADA).let_ring()
+    phone.device(ADA).let_ring()
     phone.settle()
     assert application.statuses()[-1] == "ringing"
     assert client.calls(placed.sid).fetch().status == "queued"
@@ -109,7 +110,7 @@ def test_a_refusal_is_answered_as_asked_and_creates_nothing(
         assert (refused.value.code, refused.value.status) == (20429, 429)
     assert phone.state()["calls"] == []
     ring(client, application)
-    phone.number(ADA).let_ring()
+    phone.device(ADA).let_ring()
 
 
 def test_a_slow_201_is_slow(phone: DevPhone, client: Client, application: Application) -> None:
@@ -117,7 +118,236 @@ def test_a_slow_201_is_slow(phone: DevPhone, client: Client, application: Applic
     begun = time.monotonic()
     ring(client, application)
     assert time.monotonic() - begun >= 0.3
-    phone.number(ADA).let_ring()
+    phone.device(ADA).let_ring()
+
+
+def test_a_request_that_is_never_answered_creates_nothing_and_ends_with_the_reset(
+    phone: DevPhone, client: Client, application: Application
+) -> None:
+    phone.faults({"never_answer": 1})
+    client.http_client.timeout = 0.2
+    with pytest.raises(requests.exceptions.ReadTimeout):
+        ring(client, application)
+    client.http_client.timeout = 10
+    with ThreadPoolExecutor(1) as others:
+        phone.faults({"never_answer": 1})
+        waiting = others.submit(ring, client, application)
+        phone.wait_for(lambda: len(phone.requests()) == 2 or None, lambda: "the request did not come")
+        assert phone.state()["calls"] == []
+        phone.reset()
+        with pytest.raises(requests.exceptions.ConnectionError):
+            waiting.result(timeout=5)
+
+
+def test_too_many_requests_at_once_are_refused_and_create_nothing(
+    phone: DevPhone, client: Client, application: Application
+) -> None:
+    phone.account(concurrent_requests=1)
+    phone.faults({"never_answer": 1})
+    with ThreadPoolExecutor(1) as others:
+        waiting = others.submit(ring, client, application)
+        phone.wait_for(lambda: phone.requests() or None, lambda: "the request did not come")
+        with pytest.raises(TwilioRestException) as refused:
+            ring(client, application)
+        assert (refused.value.status, refused.value.code) == (429, 20429)
+        assert phone.state()["calls"] == []
+        phone.reset()
+        with pytest.raises(requests.exceptions.ConnectionError):
+            waiting.result(timeout=5)
+    assert client.calls.list() == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "on", "status", "code"),
+    [
+        ("throttled", "calls", 429, 20429),
+        ("throttled", "messages", 429, 20429),
+        ("html_429", "calls", 429, 429),
+        ("status_callback_refused", "calls", 400, 21609),
+        ("geography_refused", "calls", 400, 21215),
+        ("geography_refused", "messages", 400, 21408),
+    ],
+)
+def test_refusals_have_twilios_codes_and_create_nothing(
+    phone: DevPhone, client: Client, application: Application, fault: str, on: str, status: int, code: int
+) -> None:
+    phone.faults({fault: {"on": on}})
+    with pytest.raises(TwilioRestException) as refused:
+        if on == "calls":
+            ring(client, application)
+        else:
+            client.messages.create(to=ADA, from_=OURS, body="Hello")
+    assert (refused.value.status, refused.value.code) == (status, code)
+    assert phone.state()["calls"] == phone.state()["messages"] == []
+
+
+def test_a_refused_status_callback_lets_a_call_without_one_pass(
+    phone: DevPhone, client: Client, application: Application
+) -> None:
+    phone.faults({"status_callback_refused": {"chance": 1}})
+    with pytest.raises(TwilioRestException):
+        ring(client, application)
+    client.calls.create(to=ADA, from_=OURS, twiml=DOCUMENT)
+    phone.device(ADA).let_ring()
+
+
+def test_callbacks_of_one_call_come_in_the_wrong_order_and_none_is_lost(
+    phone: DevPhone, client: Client, application: Application
+) -> None:
+    orders = []
+    for seed in (1, 1, 2, 3, 4, 5):
+        phone.faults({"reorder_callbacks": 1, "seed": seed})
+        application.webhooks.clear()
+        ring(client, application)
+        phone.device(ADA).expect_call(saying="Hello").hang_up()
+        phone.settle()
+        orders.append([int(hook.fields["SequenceNumber"]) for hook in application.at("/status")])
+        assert sorted(orders[-1]) == [0, 1, 2, 3]
+        assert orders[-1][:2] == [1, 0]
+    assert orders[0] == orders[1]
+    assert {tuple(order) for order in orders} == {(1, 0, 2, 3), (1, 0, 3, 2)}
+
+
+def test_a_callback_that_nothing_follows_is_sent_at_the_end(
+    phone: DevPhone, client: Client, application: Application
+) -> None:
+    phone.faults({"reorder_callbacks": 2})
+    for event, status in (("initiated", "initiated"), ("completed", "no-answer")):
+        url = f"{application.url}/{event}"
+        client.calls.create(
+            to=ADA, from_=OURS, twiml=DOCUMENT, status_callback=url, status_callback_event=[event]
+        )
+        phone.device(ADA).let_ring().decline()
+        phone.settle()
+        assert application.statuses(f"/{event}") == [status]
+
+
+def test_receipts_of_a_text_come_in_the_wrong_order(
+    phone: DevPhone, client: Client, application: Application
+) -> None:
+    phone.faults({"reorder_callbacks": {"on": "messages"}})
+    status = f"{application.url}/status"
+    client.messages.create(to=ADA, from_=OURS, body="Hello", status_callback=status)
+    phone.device(ADA).expect_text("Hello")
+    phone.settle()
+    assert application.statuses() == ["sent", "sending", "delivered"]
+
+
+def test_late_callbacks_come_after_the_call_and_delay_nothing(
+    phone: DevPhone, client: Client, application: Application
+) -> None:
+    phone.faults({"late_callbacks": {"seconds": 60}})
+    placed = ring(client, application)
+    phone.device(ADA).expect_call(saying="Hello").hang_up()
+    phone.settle()
+    assert client.calls(placed.sid).fetch().status == "completed"
+    phone.advance(59.9)
+    assert application.webhooks == []
+    phone.advance(0.1)
+    assert application.statuses() == ["initiated", "ringing", "in-progress", "completed"]
+
+
+def test_every_request_for_a_document_comes_twice_and_counts_once(
+    phone: DevPhone, client: Client, application: Application
+) -> None:
+    # A retried voice request was refused by an application, and its caller heard nothing.
+    phone.faults({"duplicate_webhooks": 1})
+    prompt = '<Gather numDigits="1" action="/key"><Say>Press 1.</Say></Gather>'
+    application.says("/key", "<Say>Thank you.</Say>", "<Say>You have pressed before.</Say>")
+    client.calls.create(to=ADA, from_=OURS, url=application.says("/voice", prompt, "<Say>Again?</Say>"))
+    call = phone.device(ADA).expect_call(saying="Press 1").press("1").hears("Thank you")
+    phone.settle()
+    for path in ("/voice", "/key"):
+        first, second = application.at(path)
+        assert first.fields == second.fields
+        assert (first.signed, second.signed) == (True, True)
+        token = "i-twilio-idempotency-token"
+        assert first.headers[token] == second.headers[token]
+    assert call.transcript == ["Press 1.", "Thank you."]
+    call.hang_up()
+
+
+def test_an_inbound_text_comes_twice_and_is_answered_once(phone: DevPhone, application: Application) -> None:
+    # Redelivered webhooks made double messages.
+    phone.faults({"duplicate_webhooks": {"on": "inbound_texts"}})
+    phone.line(OURS).sends_texts_to(application.says("/sms", "<Message>Hi Ada.</Message>"))
+    phone.device(ADA).texts(OURS, "Hello")
+    phone.device(ADA).expect_text("Hi Ada")
+    phone.settle()
+    first, second = application.at("/sms")
+    assert first.fields["MessageSid"] == second.fields["MessageSid"]
+    phone.device(ADA).texts(OURS, "Hello again")
+    phone.device(ADA).expect_text("Hi Ada")
+    phone.settle()
+    assert len(application.at("/sms")) == 3
+
+
+def test_an_inbound_call_can_be_signed_with_the_wrong_token(
+    phone: DevPhone, application: Application
+) -> None:
+    phone.faults({"wrong_token": {"on": "inbound_calls"}})
+    phone.line(OURS).sends_calls_to(application.says("/voice", "<Say>Hello.</Say>"))
+    for signed in (False, True):
+        phone.device(ADA).calls(OURS).hears("Hello").hang_up()
+        phone.settle()
+        assert application.at("/voice")[-1].signed is signed
+
+
+def test_chances_are_drawn_from_the_seed(phone: DevPhone, client: Client) -> None:
+    half = {"geography_refused": {"chance": 0.5, "on": "messages"}}
+
+    def refused(wanted: dict[str, object]) -> list[bool]:
+        phone.faults(wanted)
+        outcomes = []
+        for _ in range(12):
+            try:
+                client.messages.create(to=ADA, from_=OURS, body="Hello")
+                outcomes.append(False)
+            except TwilioRestException:
+                outcomes.append(True)
+        return outcomes
+
+    once = refused({**half, "seed": 7})
+    assert set(once) == {True, False}
+    assert refused({"seed": 7}) == once
+    assert refused({"delay_201_s": {"seconds": 0.01, "chance": 0.5, "on": "messages"}, "seed": 7}) == once
+    assert refused({**half, "seed": 8}) != once
+    phone.faults({"geography_refused": {"times": 0, "on": "messages"}})
+    for _ in range(3 * 12 - 3 * sum(once)):
+        phone.device(ADA).expect_text("Hello")
+    for text in phone.state()["messages"]:
+        phone.expect(text["sid"])
+
+
+def test_a_chance_can_be_limited_and_taken_back(
+    phone: DevPhone, client: Client, application: Application
+) -> None:
+    phone.faults({"throttled": {"chance": 1, "times": 2}})
+    for _ in range(2):
+        with pytest.raises(TwilioRestException):
+            ring(client, application)
+    assert phone.send("GET", "/faults")["faults"] == []
+    phone.faults({"throttled": {"chance": 1}})
+    assert phone.send("GET", "/faults")["faults"][0]["times"] is None
+    phone.faults({"throttled": 0})
+    ring(client, application)
+    phone.device(ADA).let_ring()
+
+
+def test_the_catalogue_names_every_fault_and_what_it_needs(phone: DevPhone) -> None:
+    names = phone.send("GET", "/faults")["names"]
+    assert len(names) > 20
+    for fault in names:
+        assert fault["says"].endswith(".")
+        values = {need["name"]: need["default"] or need["most"] or "a text" for need in fault["needs"]}
+        for on in fault["on"]:
+            phone.faults({fault["name"]: {"on": on, **values}})
+    armed = phone.send("GET", "/faults")["faults"]
+    assert len(armed) == sum(len(fault["on"]) for fault in names)
+    for fault in names:
+        for on in fault["on"]:
+            phone.faults({fault["name"]: {"on": on, "times": 0}})
+    assert phone.send("GET", "/faults")["faults"] == []
 
 
 def test_faults_for_messages_leave_calls_alone(
@@ -125,22 +355,35 @@ def test_faults_for_messages_leave_calls_alone(
 ) -> None:
     phone.faults({"500_after_accept": {"times": 1, "on": "messages"}})
     ring(client, application)
-    phone.number(ADA).let_ring()
+    phone.device(ADA).let_ring()
     with pytest.raises(TwilioRestException):
         client.messages.create(to=ADA, from_=OURS, body="Hello")
-    phone.number(ADA).expect_text("Hello")
+    phone.device(ADA).expect_text("Hello")
 
 
 def test_a_fault_that_does_not_exist_is_refused(phone: DevPhone) -> None:
-    for wrong in (
-        {"lose_everything": 1},
-        {"fetch_lag_s": 3},
-        {"lose_201": -1},
-        {"rest_error": {"status": 9}},
+    phone.faults({"lose_201": 2})
+    for wrong, why in (
+        ({"lose_everything": 1}, "no fault is called 'lose_everything'"),
+        ({"fetch_lag_s": 3}, "needs seconds"),
+        ({"fetch_lag_s": {"seconds": "3"}}, "needs seconds"),
+        ({"fetch_lag_s": {"seconds": 3, "on": "messages"}}, "on is one of calls"),
+        ({"early_callback": {"on": "inbound_calls"}}, "on is one of calls, messages"),
+        ({"late_callbacks": {"seconds": 10**9}}, "from 0.01 to 86400"),
+        ({"lose_201": -1}, "times must be"),
+        ({"lose_201": True}, "times must be"),
+        ({"lose_201": {"time": 1}}, "has no time"),
+        ({"lose_201": {"chance": 1.5}}, "chance must be"),
+        ({"lose_201": 5, "seed": "7"}, "seed must be"),
+        ({"rest_error": {"code": 20429, "status": 9}}, "needs status"),
+        ({"sha256_signature": {"secret": ""}}, "needs secret"),
     ):
-        with pytest.raises(AssertionError):
+        with pytest.raises(AssertionError, match=why):
             phone.faults(wrong)
-    assert phone.send("GET", "/faults")["faults"] == []
+    assert phone.send("GET", "/faults")["faults"] == [
+        {"name": "lose_201", "on": "calls", "times": 2, "chance": None}
+    ]
+    phone.faults({"lose_201": 0})
 
 
 def test_a_callback_that_fails_is_listed_and_stops_nothing(
@@ -148,7 +391,7 @@ def test_a_callback_that_fails_is_listed_and_stops_nothing(
 ) -> None:
     application.answers("/status", Answer(status=500), Answer(status=204, body="", content_type=None))
     ring(client, application)
-    phone.number(ADA).expect_call(saying="Hello")
+    phone.device(ADA).expect_call(saying="Hello")
     phone.advance(5)
     assert application.statuses() == ["initiated", "ringing", "in-progress", "completed"]
     phone.expect_debugger(11200)
@@ -159,7 +402,7 @@ def test_a_callback_that_hangs_delays_later_ones_and_not_the_call(
 ) -> None:
     application.answers("/status", Answer(hold=True), Answer())
     ring(client, application)
-    call = phone.number(ADA).expect_call(saying="Hello")
+    call = phone.device(ADA).expect_call(saying="Hello")
     assert application.statuses() == ["initiated"]
     application.release()
     phone.settle()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -18,10 +19,15 @@ from devphone.testing import DevPhone
 from .conftest import ACCOUNT, ADA, OURS, TOKEN, client_for
 from .stub_application import Application
 
+REAL = "0123456789abcdef" * 2
+"""The form of Twilio's own auth tokens."""
 
-def settings(environ: dict[str, str], host: str = "127.0.0.1", sid: str = ACCOUNT) -> Settings:
+
+def settings(
+    environ: dict[str, str], host: str = "127.0.0.1", sid: str = ACCOUNT, token: str = TOKEN
+) -> Settings:
     """Settings as the program would read them."""
-    return check(environ, account_sid=sid, auth_token=TOKEN, numbers=[], host=host, port=0)
+    return check(environ, account_sid=sid, auth_token=token, numbers=[], host=host, port=0)
 
 
 @pytest.mark.parametrize("name", ["TWILIO_EDGE", "TWILIO_REGION"])
@@ -42,6 +48,31 @@ def test_an_account_sid_of_the_wrong_shape_is_refused(sid: str) -> None:
         settings({}, sid=sid)
 
 
+@pytest.mark.parametrize("token", [REAL, REAL.upper(), f" {REAL}\n"])
+def test_a_token_that_looks_real_is_refused_with_advice(token: str) -> None:
+    with pytest.raises(BadSettings, match="32 hexadecimal digits.*Make up another"):
+        settings({}, token=token)
+    with pytest.raises(BadSettings, match="32 hexadecimal digits"):
+        check(
+            {"DEVPHONE_AUTH_TOKEN": token},
+            account_sid=ACCOUNT,
+            auth_token=None,
+            numbers=[],
+            host="::1",
+            port=0,
+        )
+
+
+def test_a_token_taken_from_the_real_account_next_door_is_named() -> None:
+    with pytest.raises(BadSettings, match="is TWILIO_AUTH_TOKEN here"):
+        settings({"TWILIO_ACCOUNT_SID": ACCOUNT, "TWILIO_AUTH_TOKEN": REAL}, token=REAL)
+
+
+@pytest.mark.parametrize("token", [f"simulated-{REAL}", REAL[1:], f"{REAL}0", "g" * 32])
+def test_a_token_made_up_is_taken(token: str) -> None:
+    assert settings({}, token=token).auth_token == token
+
+
 def test_values_come_from_the_environment_too() -> None:
     environ = {"DEVPHONE_ACCOUNT_SID": ACCOUNT, "DEVPHONE_AUTH_TOKEN": "from outside"}
     found = check(environ, account_sid=None, auth_token=None, numbers=[], host="::1", port=0)
@@ -50,6 +81,16 @@ def test_values_come_from_the_environment_too() -> None:
         "from outside",
         ("+12125550100",),
     )
+
+
+def test_what_it_says_first_has_the_word_simulated() -> None:
+    environ = os.environ | {"DEVPHONE_ACCOUNT_SID": ACCOUNT, "DEVPHONE_AUTH_TOKEN": TOKEN}
+    for option, word in (("--clock=real", "SIMULATED"), ("--json", '"simulated": true')):
+        command = [sys.executable, "-m", "devphone", option]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ) as process:
+            assert process.stdout is not None
+            assert word in process.stdout.readline()
+            process.terminate()
 
 
 def test_a_refusal_is_one_line_and_exit_code_2() -> None:
@@ -61,13 +102,21 @@ def test_a_refusal_is_one_line_and_exit_code_2() -> None:
     assert ended.stderr.count("\n") == 1
 
 
+def test_a_test_run_is_told_why_it_does_not_start() -> None:
+    with (
+        pytest.raises(RuntimeError, match="does not start: the auth token has 32"),
+        testing.start(ACCOUNT, REAL),
+    ):
+        raise AssertionError("it started")
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_ends_at_once_even_while_somebody_listens(number: signal.Signals) -> None:
     environ = os.environ | {"DEVPHONE_ACCOUNT_SID": ACCOUNT, "DEVPHONE_AUTH_TOKEN": TOKEN}
     command = [sys.executable, "-m", "devphone", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ) as process:
         assert process.stdout is not None
-        url = process.stdout.readline().split('"')[3]
+        url = json.loads(process.stdout.readline())["url"]
         with httpx2.stream("GET", f"{url}/_devphone/events") as events:
             assert events.headers["content-type"].startswith("text/event-stream")
             begun = time.monotonic()
@@ -91,7 +140,7 @@ def test_with_a_real_clock_a_call_times_out_by_itself(application: Application) 
             to=ADA, from_=OURS, twiml="<Response/>", timeout=1, status_callback=status
         )
         begun = time.monotonic()
-        phone.number(ADA).let_ring().ended("no-answer")
+        phone.device(ADA).let_ring().ended("no-answer")
         assert 0.5 < time.monotonic() - begun < 3
         with pytest.raises(AssertionError, match="clock is real"):
             phone.advance(1)
@@ -125,4 +174,4 @@ def test_happenings_are_streamed_with_numbers_and_milliseconds(phone: DevPhone) 
         client_for(phone).messages.create(to=ADA, from_=OURS, body="Hello")
         seen = next(line for line in lines if "message.received" in line)
     assert '"at_ms": ' in seen
-    phone.number(ADA).expect_text("Hello")
+    phone.device(ADA).expect_text("Hello")

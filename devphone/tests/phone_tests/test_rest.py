@@ -1,20 +1,19 @@
-"""The REST API as twilio-python sees it, and every answer against Twilio's own OpenAPI file."""
+"""The REST API as twilio-python sees it.
+
+The form of every answer is compared with Twilio's OpenAPI file by the dev phone itself; see test_contract.py.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import httpx2
 import pytest
-from openapi_schema_validator import OAS30Validator
 from twilio.base.exceptions import TwilioRestException
 from twilio.rest import Client
 
 from devphone.testing import DevPhone
 
-from . import shared_files
 from .conftest import ACCOUNT, ADA, BEN, OURS, TOKEN, client_for
 
 BASE = f"/2010-04-01/Accounts/{ACCOUNT}"
@@ -27,63 +26,32 @@ def raw(phone: DevPhone) -> httpx2.Client:
     return httpx2.Client(base_url=phone.url, auth=(ACCOUNT, TOKEN))
 
 
-@pytest.fixture(scope="session")
-def check() -> Callable[[str, Any], None]:
-    """Asserts that a body fits a schema of the OpenAPI file and its strict overlay."""
-    schemas = shared_files.read("twilio_api_v2010.json")["components"]
-    overlay = shared_files.read("strict-overlay.json")
-
-    def fits(kind: str, body: Any) -> None:
-        rules = overlay[kind]
-        if "schema" in rules:
-            schema = {"$ref": f"#/components/schemas/{rules['schema']}", "components": schemas}
-            OAS30Validator(schema).validate(body)
-            assert sorted(body) == sorted(rules["required"])
-            assert [key for key in rules["not_null"] if body[key] is None] == []
-            texts = [body[key] for key in rules["strings_that_look_like_numbers"] if body[key] is not None]
-            assert all(isinstance(text, str) for text in texts)
-            dates = [body[key] for key in body if key.startswith("date_") and body[key] is not None]
-            assert all(datetime.strptime(date, "%a, %d %b %Y %H:%M:%S +0000") for date in dates)
-        else:
-            assert sorted(body) == sorted(rules["required"])
-
-    return fits
-
-
-def test_a_call_fits_the_openapi_file_in_every_state(
-    phone: DevPhone, client: Client, raw: httpx2.Client, check: Callable[[str, Any], None]
-) -> None:
+def test_a_call_can_be_read_in_every_state(phone: DevPhone, client: Client, raw: httpx2.Client) -> None:
     form = {"To": ADA, "From": OURS, "Twiml": DOCUMENT}
     created = raw.post(f"{BASE}/Calls.json", data=form)
     assert created.status_code == 201
     seen = [created.json()]
     url = f"{BASE}/Calls/{seen[0]['sid']}.json"
-    call = phone.number(ADA).let_ring()
+    call = phone.device(ADA).let_ring()
     seen.append(raw.get(url).json())
     call.answer()
     seen.append(raw.get(url).json())
     phone.advance(5)
     seen.append(raw.get(url).json())
     assert [body["status"] for body in seen] == ["queued", "ringing", "in-progress", "completed"]
-    for body in seen:
-        check("call", body)
     assert (seen[0]["duration"], seen[3]["duration"]) == (None, "0")
     assert seen[3]["from_formatted"] == "(212) 555-0100"
     assert seen[3]["start_time"] is not None
     assert client.calls(seen[0]["sid"]).fetch().end_time is not None
 
 
-def test_a_message_fits_the_openapi_file(
-    phone: DevPhone, raw: httpx2.Client, check: Callable[[str, Any], None]
-) -> None:
+def test_a_message_can_be_read_at_once_and_later(phone: DevPhone, raw: httpx2.Client) -> None:
     created = raw.post(f"{BASE}/Messages.json", data={"To": ADA, "From": OURS, "Body": "Hello"})
     assert created.status_code == 201
-    check("message", created.json())
     assert (created.json()["status"], created.json()["num_segments"]) == ("queued", "1")
-    phone.number(ADA).expect_text("hello")
+    phone.device(ADA).expect_text("hello")
     phone.settle()
     later = raw.get(f"{BASE}/Messages/{created.json()['sid']}.json").json()
-    check("message", later)
     assert later["status"] == "delivered"
 
 
@@ -115,12 +83,10 @@ def test_a_message_fits_the_openapi_file(
 def test_a_call_that_can_not_be_placed_is_refused_with_twilios_code(
     phone: DevPhone,
     raw: httpx2.Client,
-    check: Callable[[str, Any], None],
     form: dict[str, str],
     code: int,
 ) -> None:
     refused = raw.post(f"{BASE}/Calls.json", data=form)
-    check("error", refused.json())
     assert (refused.status_code, refused.json()["status"], refused.json()["code"]) == (400, 400, code)
     assert phone.state()["calls"] == []
 
@@ -169,7 +135,7 @@ def test_another_account_and_an_unknown_call_are_not_found(client: Client, raw: 
 def test_a_parameter_in_the_wrong_case_is_passed_over_and_listed(phone: DevPhone, raw: httpx2.Client) -> None:
     form = {"To": ADA, "From": OURS, "Twiml": DOCUMENT, "statuscallback": "http://app.test/"}
     assert raw.post(f"{BASE}/Calls.json", data=form).status_code == 201
-    phone.number(ADA).let_ring()
+    phone.device(ADA).let_ring()
     assert "statuscallback" in phone.expect_debugger(20001)["text"]
 
 
@@ -192,12 +158,12 @@ def test_lists_are_filtered_and_paged_newest_first(phone: DevPhone, client: Clie
     assert [call.sid for call in client.calls.list(limit=2)] == [other, placed[4]]
 
 
-def test_one_page_has_twilios_envelope(phone: DevPhone, client: Client, raw: httpx2.Client) -> None:
+def test_one_page_says_where_it_is_and_what_follows(
+    phone: DevPhone, client: Client, raw: httpx2.Client
+) -> None:
     for _ in range(3):
         phone.expect(client.calls.create(to=ADA, from_=OURS, twiml=DOCUMENT).sid)
     page = raw.get(f"{BASE}/Calls.json", params={"PageSize": 2}).json()
-    overlay = shared_files.read("strict-overlay.json")["list_page"]["keys"]
-    assert sorted(page) == sorted([*overlay[:-1], "calls"])
     assert (page["start"], page["end"], page["page"], page["page_size"]) == (0, 1, 0, 2)
     last = raw.get(page["next_page_uri"]).json()
     assert (last["start"], last["end"], len(last["calls"]), last["next_page_uri"]) == (2, 2, 1, None)
@@ -205,7 +171,7 @@ def test_one_page_has_twilios_envelope(phone: DevPhone, client: Client, raw: htt
 
 def test_an_ended_call_can_be_deleted_and_a_live_one_can_not(phone: DevPhone, client: Client) -> None:
     placed = client.calls.create(to=ADA, from_=OURS, twiml=DOCUMENT)
-    call = phone.number(ADA).let_ring()
+    call = phone.device(ADA).let_ring()
     with pytest.raises(TwilioRestException):
         client.calls(placed.sid).delete()
     call.decline()
@@ -217,9 +183,24 @@ def test_the_request_log_shows_fields_and_arrival(phone: DevPhone, client: Clien
     before_ms = datetime.now(UTC).timestamp() * 1000
     events = ["initiated", "answered"]
     placed = client.calls.create(to=ADA, from_=OURS, twiml=DOCUMENT, status_callback_event=events)
-    phone.number(ADA).let_ring()
+    phone.device(ADA).let_ring()
     entry = phone.requests()[-1]
     assert (entry["method"], entry["path"], entry["status"]) == ("POST", f"{BASE}/Calls.json", 201)
     assert entry["sid"] == placed.sid
     assert entry["form"]["StatusCallbackEvent"] == events
     assert before_ms <= entry["at_ms"] <= datetime.now(UTC).timestamp() * 1000
+
+
+def test_every_answer_carries_twilios_headers(phone: DevPhone, raw: httpx2.Client) -> None:
+    answers = [
+        raw.get(f"{BASE}/Calls.json"),
+        raw.get(f"{BASE}/Calls/CA{'0' * 32}.json"),
+        raw.get(f"{BASE}/Calls.json", auth=("nobody", "")),
+    ]
+    assert [answer.status_code for answer in answers] == [200, 404, 401]
+    for answer in answers:
+        assert answer.headers["Twilio-Request-Id"].startswith("RQ")
+        assert answer.headers["Twilio-Concurrent-Requests"] == "1"
+        assert 0 <= float(answer.headers["Twilio-Request-Duration"]) < 5
+    assert len({answer.headers["Twilio-Request-Id"] for answer in answers}) == 3
+    assert phone.state()["calls"] == []

@@ -32,6 +32,10 @@ class Options(TypedDict, total=False):
     - `timeout_s`: seconds until the question expires, 1 s to 90 days; default 600.
     - `max_timeout_s`: how far people may put the deadline off when they need more time, in seconds from the
       opening; default `timeout_s` and 30 minutes. The call waits for as long as the server says.
+    - `policy`, `contact`: one of the operator's escalation policies, or the one contact to reach, by name
+      and never by number; default: the operator's rules.
+    - `urgency`: `"low"`, `"normal"`, `"high"` or `"critical"`, which alone rings people in their quiet hours;
+      default: what the operator wrote for the policy.
     - `label`: a word of yours shown with the question; `metadata`: JSON handed back unchanged.
     - `key`: 1 to 200 printable ASCII characters that for ever name this question. The same key with the
       same arguments re-attaches and rings nobody again. Default: a random key, for retries of this call only.
@@ -48,6 +52,9 @@ class Options(TypedDict, total=False):
     outcome_url: str | None
     timeout_s: float
     max_timeout_s: float | None
+    policy: str | None
+    contact: str | None
+    urgency: Literal["low", "normal", "high", "critical"] | None
     label: str | None
     metadata: Mapping[str, Any] | None
     key: str | None
@@ -100,6 +107,9 @@ def opening(
     outcome_url: str | None = None,
     timeout_s: float = 600,
     max_timeout_s: float | None = None,
+    policy: str | None = None,
+    contact: str | None = None,
+    urgency: Literal["low", "normal", "high", "critical"] | None = None,
     label: str | None = None,
     metadata: Mapping[str, Any] | None = None,
     key: str | None = None,
@@ -118,6 +128,9 @@ def opening(
         "outcome_url": outcome_url,
         "timeout_s": _seconds(timeout_s),
         "max_timeout_s": None if max_timeout_s is None else _seconds(max_timeout_s, "max_timeout_s"),
+        "policy": policy,
+        "contact": contact,
+        "urgency": urgency,
         "label": label,
         "metadata": metadata,
         "if_agent_gone": if_agent_gone,

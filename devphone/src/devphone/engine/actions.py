@@ -22,13 +22,17 @@ class Now(NamedTuple):
 
 @dataclass(frozen=True)
 class FetchDocument:
-    """Ask the application for TwiML. The reply goes to `Engine.document_arrived` with the same `fetch_id`."""
+    """Ask the application for TwiML. The reply goes to `Engine.document_arrived` with the same `fetch_id`.
+
+    `cookies` names the jar, "" = the sid's own.
+    """
 
     sid: str
     fetch_id: int
     url: str
     method: str
     fields: dict[str, str]
+    cookies: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,15 @@ class SendCallback:
     url: str
     method: str
     fields: dict[str, str]
+
+
+@dataclass(frozen=True)
+class FetchPreviews:
+    """The message app on a phone looks at the links of a text that arrived; `number` is the phone (E.164)."""
+
+    sid: str
+    number: str
+    links: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -60,7 +73,7 @@ class Warned:
     text: str
 
 
-Action = FetchDocument | SendCallback | Happened | Warned
+Action = FetchDocument | SendCallback | FetchPreviews | Happened | Warned
 
 
 @dataclass(frozen=True)

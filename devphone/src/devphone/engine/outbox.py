@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from devphone.geography import geography
+
 from .actions import Action, Happened, Warned
 from .records import Call
 
@@ -21,7 +23,7 @@ class Outbox:
 
     def happened(self, type_: str, call: Call, **data: object) -> None:
         """Leave an event of one call."""
-        self.put(Happened(type_, call.sid, call.request.to, dict(data)))
+        self.put(Happened(type_, call.sid, call.person, dict(data)))
 
     def warned(self, code: int, sid: str, text: str) -> None:
         """Leave an entry for the debugger."""
@@ -34,18 +36,23 @@ class Outbox:
 
 
 def call_fields(call: Call, account_sid: str) -> dict[str, str]:
-    """The fields that every voice request carries.
+    """The fields that every voice request carries, status callbacks included.
 
     https://www.twilio.com/docs/voice/twiml#request-parameters
     """
+    caller, called = call.request.from_, call.request.to
     return {
         "CallSid": call.sid,
         "AccountSid": account_sid,
-        "From": call.request.from_,
-        "To": call.request.to,
-        "Caller": call.request.from_,
-        "Called": call.request.to,
+        "From": caller,
+        "To": called,
+        "Caller": caller,
+        "Called": called,
         "CallStatus": call.status,
         "ApiVersion": API_VERSION,
-        "Direction": "outbound-api",
+        "Direction": call.direction,
+        **geography(caller, "From"),
+        **geography(caller, "Caller"),
+        **geography(called, "To"),
+        **geography(called, "Called"),
     }

@@ -1,51 +1,52 @@
-"""Runs TwiML on an answered call: one verb after the other, keys, redirects, fallback, the apology.
+"""Runs TwiML on an answered call: one verb after the other, keys, words, redirects, fallback, the apology.
 
-When a call is answered and what ends it from outside is `progress.py`; Gather's own rules are `gather.py`.
+When a call is answered and what ends it from outside is `progress.py`; Gather's own rules are `gather.py`,
+how long a sound lasts is `sounds.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import count
 
 from devphone.urls import is_web_url, join
 
-from . import gather
-from .actions import FetchDocument, NoReply, Now, Reply
+from . import gather, sounds
+from .actions import FetchDocument, NoReply, Now, Reply, SendCallback
+from .gather import Gathering
 from .outbox import Outbox, call_fields
-from .records import Call, Heard, SeenDocument, Who
+from .records import Call, SeenDocument
+from .sounds import spoken_s
 from .timers import Timers
 from .twiml import Document, UnreadableDocument, Verb, read_reply, read_xml
 
-CHARACTERS_A_SECOND = 14.0
-PLAY_S = 3.0
-"""How long any audio file plays; the dev phone does not fetch it."""
-DIGIT_S = 0.5
-MAX_SAY = 4096
-"""Longest text of a basic voice; https://www.twilio.com/docs/voice/twiml/say."""
+MAX_SILENT = 100
+"""How many documents in a row may pass without a sound or a key: a redirect to itself must come to an end."""
+STABILITY = "0.9"
+"""Of every partial result."""
 APOLOGY = "An application error has occurred. Goodbye."
 
 Ends = Callable[[Call, Now, str, int], None]
 """How the runner ends a call: (call, now, status, SIP response code)."""
-
-
-def spoken_s(text: str) -> float:
-    """How long the voice takes to say `text`, in seconds."""
-    return len(text) / CHARACTERS_A_SECOND
+LineAnswers = Callable[[Call, Now, Document | None], bool]
+"""How an inbound call is answered for its first document (None: the apology); False = it was rejected."""
 
 
 class ProgrammeRunner:
     """Moves calls through their documents. Every public method may leave actions in the outbox."""
 
-    def __init__(self, account_sid: str, timers: Timers, outbox: Outbox, ends: Ends) -> None:
-        """`ends` is asked to end a call whose programme is over."""
+    def __init__(
+        self, account_sid: str, timers: Timers, outbox: Outbox, ends: Ends, line_answers: LineAnswers
+    ) -> None:
+        """`ends` is asked to end a call whose programme is over, `line_answers` to answer an inbound one."""
         self._account_sid, self._timers, self._outbox, self._ends = account_sid, timers, outbox, ends
+        self._line_answers = line_answers
         self._fetch_ids = count(1)
 
-    def start(self, call: Call, now: Now) -> None:
-        """The call was answered: ask for its document, or run the one it came with. Url beats Twiml."""
+    def start(self, call: Call, now: Now, **fields: str) -> None:
+        """Ask for the call's document, with `fields` added, or run the one it came with. Url beats Twiml."""
         if call.request.url:
-            self.redirect(call, now, call.request.url, call.request.method)
+            self.redirect(call, now, call.request.url, call.request.method, **fields)
         else:
             self.run_inline(call, now, call.request.twiml)
 
@@ -53,9 +54,14 @@ class ProgrammeRunner:
         """Leave the present document for the one at `url`, relative to the present one."""
         self._fetch(call, now, self._absolute(call, url), method, fields, is_fallback=False)
 
-    def run_inline(self, call: Call, now: Now, twiml: str) -> None:
-        """Leave the present document for this one. It has no address, so its URLs must be absolute."""
+    def run_inline(self, call: Call, now: Now, twiml: str, *, updates: bool = False) -> None:
+        """Leave the present document for this one. It has no address, so its URLs must be absolute.
+
+        With `updates` it came in the middle of the call, for which Twilio has a code of its own:
+        https://www.twilio.com/docs/api/errors/15004
+        """
         self.stop(call)
+        call.programme.relative_code = 15004 if updates else 11100
         try:
             document = read_xml(twiml.encode("utf-8", "replace"))
         except UnreadableDocument as problem:
@@ -89,17 +95,50 @@ class ProgrammeRunner:
     def press(self, call: Call, now: Now, key: str) -> None:
         """One key from the person. It stops a prompt that is part of a Gather; anywhere else it is lost."""
         gathering = call.programme.gathering
-        counts = gathering is not None and gathering.rules.takes_keys
+        counts = gathering is not None and gathering.takes_keys
         call.keys += key
-        self._hear(call, now, "person", key)
+        call.hear(now, "person", key)
         self._outbox.happened("call.pressed", call, key=key, counts=counts)
         if gathering is None or not counts:
             return
-        gathering.next_child = len(gathering.children)
+        call.programme.silent_documents = 0
         if gathering.press(key):
             self._gather_over(call, now)
         else:
             self._wait(call, now, gathering.rules.timeout_s, self._gather_over)
+
+    def say(self, call: Call, now: Now, text: str, confidence: float | None) -> None:
+        """Words from the person, begun when their last ones are said. Only a Gather for speech takes them."""
+        programme = call.programme
+        gathering = programme.gathering
+        counts = gathering is not None and gathering.takes_speech
+        begins_s = max(now.s, programme.speaks_until_s)
+        programme.speaks_until_s = begins_s + spoken_s(text)
+        call.hear(now, "person", text, spoken_s(text))
+        self._outbox.happened("call.spoken", call, text=text, counts=counts)
+        if gathering is None or not counts:
+            return
+        programme.silent_documents = 0
+        over_s = gathering.say(text, confidence, begins_s)
+        self._tell_partial(call, gathering)
+        self._wait(call, now, over_s - now.s, self._gather_over)
+
+    def _tell_partial(self, call: Call, gathering: Gathering) -> None:
+        """What was understood so far goes to the partialResultCallback; its answer is ignored."""
+        rules, programme = gathering.rules, call.programme
+        if not rules.partial_url:
+            return
+        url = self._absolute(call, rules.partial_url)
+        if not is_web_url(url):
+            self._outbox.warned(11100, call.sid, f"partialResultCallback {url!r} is no absolute URL")
+            return
+        fields = call_fields(call, self._account_sid) | {
+            "UnstableSpeechResult": gathering.speech,
+            "Stability": STABILITY,
+            "SequenceNumber": str(programme.partials),
+        }
+        programme.partials += 1
+        self._outbox.put(SendCallback(call.sid, url, rules.partial_method, fields))
 
     def _absolute(self, call: Call, url: str) -> str:
         """`url` seen from the present document; an empty one is that document itself."""
@@ -113,14 +152,25 @@ class ProgrammeRunner:
         fields = call_fields(call, self._account_sid) | extra
         seen = SeenDocument(url, method, fields)
         call.documents.append(seen)
-        if not is_web_url(url):
-            problem = UnreadableDocument(11100, f"{url!r} is no absolute http or https URL")
+        call.programme.silent_documents += 1
+        if problem := self._refusal(call, url):
             seen.problem = problem.text
-            self._failed(call, now, problem, seen, is_fallback=is_fallback)
+            endless = call.programme.silent_documents > MAX_SILENT
+            self._failed(call, now, problem, seen, is_fallback=is_fallback or endless)
             return
+        call.programme.relative_code = 11100
         call.programme.fetch_id = next(self._fetch_ids)
         call.programme.fetching_fallback = is_fallback
         self._outbox.put(FetchDocument(call.sid, call.programme.fetch_id, url, method, fields))
+
+    @staticmethod
+    def _refusal(call: Call, url: str) -> UnreadableDocument | None:
+        """Why this document is not asked for, or None."""
+        if call.programme.silent_documents > MAX_SILENT:
+            return UnreadableDocument(11215, f"{MAX_SILENT} documents in a row without a sound or a key")
+        if is_web_url(url):
+            return None
+        return UnreadableDocument(call.programme.relative_code, f"{url!r} is no absolute http or https URL")
 
     def _failed(
         self, call: Call, now: Now, problem: UnreadableDocument, seen: SeenDocument, *, is_fallback: bool
@@ -135,15 +185,18 @@ class ProgrammeRunner:
             url, method = call.request.fallback_url, call.request.fallback_method
             self._fetch(call, now, url, method, extra, is_fallback=True)
             return
-        self._hear(call, now, "system", APOLOGY)
+        if not call.answered:
+            self._line_answers(call, now, None)
+        call.hear(now, "system", APOLOGY, spoken_s(APOLOGY))
         self._outbox.happened("call.apologised", call, code=problem.code, text=APOLOGY)
         self._wait(call, now, spoken_s(APOLOGY), lambda c, n: self._ends(c, n, "completed", 200))
 
     def _begin(self, call: Call, now: Now, document: Document) -> None:
         call.programme.document = document
         call.programme.position = 0
-        for code, text in document.warnings:
-            self._outbox.warned(code, call.sid, text)
+        self._warn(call, document.warnings)
+        if not call.answered and not self._line_answers(call, now, document):
+            return
         self._outbox.happened("call.document", call, url=document.url, verbs=len(document.verbs))
         self._next(call, now)
 
@@ -153,6 +206,8 @@ class ProgrammeRunner:
         while (document := programme.document) is not None:
             gathering = programme.gathering
             if gathering and gathering.next_child == len(gathering.children):
+                gathering.prompt_over = True
+                programme.silent_documents = 0
                 self._outbox.happened("call.listening", call, timeout_s=gathering.rules.timeout_s)
                 self._wait(call, now, gathering.rules.timeout_s, self._gather_over)
                 return
@@ -166,45 +221,41 @@ class ProgrammeRunner:
                 self._ends(call, now, "completed", 200)
                 return
             if (seconds := self._perform(call, now, verb)) > 0:
+                programme.silent_documents = 0
                 self._wait(call, now, seconds, self._next)
                 return
 
     def _perform(self, call: Call, now: Now, verb: Verb) -> float:
         """Start one verb; the seconds it takes, 0 when the next may follow at once."""
         match verb.name:
-            case "Say":
-                return self._say(call, now, verb)
-            case "Pause":
-                return verb.seconds("length", 1)
-            case "Play":
-                digits = verb.attributes.get("digits", "")
-                self._hear(call, now, "system", f"[tones {digits}]" if digits else f"[plays {verb.text}]")
-                return len(digits) * DIGIT_S if digits else PLAY_S * (verb.seconds("loop", 1) or 1000)
+            case "Say" | "Pause" | "Play":
+                return self._sound(call, now, verb)
             case "Gather":
                 call.programme.gathering = gather.begin(verb)
-                for code, text in call.programme.gathering.warnings:
-                    self._outbox.warned(code, call.sid, text)
+                self._warn(call, call.programme.gathering.warnings)
             case "Redirect":
-                self.redirect(call, now, verb.text, verb.attributes.get("method", "POST").upper())
+                method = verb.attributes.get("method", "POST").upper()
+                if method not in ("GET", "POST"):
+                    self._outbox.warned(13710, call.sid, f"Redirect: invalid method {method!r}")
+                    method = "POST"
+                self.redirect(call, now, verb.text, method)
             case "Reject":
-                self._outbox.warned(12200, call.sid, "Reject is for inbound calls; this call is hung up")
+                why = "Reject is for inbound calls, as their first verb; this call is hung up"
+                self._outbox.warned(12200, call.sid, why)
                 self._ends(call, now, "completed", 200)
             case "Hangup":
                 self._ends(call, now, "completed", 200)
         return 0
 
-    def _say(self, call: Call, now: Now, verb: Verb) -> float:
-        if not verb.text:
-            self._outbox.warned(13520, call.sid, "Say has no text")
-            return 0
-        if len(verb.text) > MAX_SAY:
-            self._outbox.warned(13521, call.sid, f"Say has {len(verb.text)} characters, more than {MAX_SAY}")
-            return 0
-        times = verb.seconds("loop", 1) or 1000
-        self._hear(call, now, "voice", verb.text)
-        seconds = spoken_s(verb.text) * times
-        self._outbox.happened("call.said", call, text=verb.text, seconds=round(seconds, 1))
-        return seconds
+    def _sound(self, call: Call, now: Now, verb: Verb) -> float:
+        sound = sounds.read(verb, nested=call.programme.gathering is not None)
+        self._warn(call, sound.warnings)
+        if sound.noise:
+            call.hear(now, "system", sound.noise, sound.seconds)
+        if sound.said:
+            call.hear(now, "voice", sound.said, sound.seconds)
+            self._outbox.happened("call.said", call, text=sound.said, seconds=round(sound.seconds, 1))
+        return sound.seconds + sound.break_s
 
     def _gather_over(self, call: Call, now: Now) -> None:
         """Ask the action for the next document, or go on behind the Gather."""
@@ -215,13 +266,12 @@ class ProgrammeRunner:
             call.programme.gathering = None
             self._next(call, now)
             return
-        # An empty result carries no Digits field, as in somleng-switch; Twilio's page does not say.
-        fields = {"Digits": gathering.keys} if gathering.keys else {}
-        self.redirect(call, now, gathering.rules.action, gathering.rules.method, **fields)
+        # An empty result carries no such field, as in somleng-switch; Twilio's page does not say.
+        self.redirect(call, now, gathering.rules.action, gathering.rules.method, **gathering.result)
 
-    def _hear(self, call: Call, now: Now, who: Who, text: str) -> None:
-        since = call.answered.s if call.answered else now.s
-        call.transcript.append(Heard(round(now.s - since, 3), who, text))
+    def _warn(self, call: Call, warnings: Iterable[tuple[int, str]]) -> None:
+        for code, text in warnings:
+            self._outbox.warned(code, call.sid, text)
 
     def _wait(self, call: Call, now: Now, seconds: float, then: Callable[[Call, Now], None]) -> None:
         self._timers.set((call.sid, "verb"), now.s + seconds, lambda later: then(call, later))

@@ -41,6 +41,10 @@ class Timers:
         """Stop one timer; none running is fine."""
         self._live.pop(key, None)
 
+    def runs(self, key: Key) -> bool:
+        """Whether a timer runs under `key`."""
+        return key in self._live
+
     def cancel_all(self, sid: str) -> None:
         """Stop every timer of one call or message."""
         for name in [key for key in self._live if key[0] == sid]:

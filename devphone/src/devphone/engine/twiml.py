@@ -6,6 +6,7 @@ Source for names and defaults: https://www.twilio.com/docs/voice/twiml and its p
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass, replace
 
@@ -27,21 +28,29 @@ ATTRIBUTES: dict[str, frozenset[str]] = {
     ),
 }
 NESTED = frozenset({"Say", "Play", "Pause"})
+SSML = frozenset({"break", "emphasis", "lang", "p", "phoneme", "prosody", "s", "say-as", "sub", "w"})
+"""https://www.twilio.com/docs/voice/twiml/say/text-speech#ssml-tags"""
+NOT_DONE = frozenset(
+    "Dial Record Enqueue Leave Connect Start Stop Pay Prompt Refer Sms Queue Conference Echo".split()
+)
+"""Verbs of Twilio that the dev phone does not do."""
+BREAK_S = 0.5
+"""How long a break without a time lasts."""
 
 
 @dataclass(frozen=True)
 class Verb:
-    """One element: `text` is everything said inside it, SSML children included."""
+    """One element.
+
+    `text` is what is said, or the URL; `markup` the same with SSML tags; its breaks last `break_s` seconds.
+    """
 
     name: str
     attributes: dict[str, str]
     text: str
     children: tuple[Verb, ...] = ()
-
-    def seconds(self, name: str, default: float) -> float:
-        """A non-negative whole number from an attribute, or the default."""
-        value = self.attributes.get(name, "")
-        return float(value) if value.isascii() and value.isdigit() else default
+    markup: str = ""
+    break_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -93,7 +102,18 @@ def read_reply(reply: Reply | NoReply, method: str) -> Document:
 
 
 def read_xml(body: bytes) -> Document:
-    """The verbs in `body`. Raises UnreadableDocument 12100 (no XML, or not one root) or 12102 (its name)."""
+    """The verbs in `body`. Raises UnreadableDocument as `read_root` does."""
+    warnings: list[tuple[int, str]] = []
+    root = read_root(body, warnings)
+    verbs = tuple(verb for element in root if (verb := _verb(element, frozenset(ATTRIBUTES), warnings)))
+    return Document("", "POST", verbs, tuple(warnings))
+
+
+def read_root(body: bytes, warnings: list[tuple[int, str]]) -> ET.Element:
+    """The Response in `body`; attributes of it are added to `warnings`.
+
+    Raises UnreadableDocument 12100 (no XML, or not one root) or 12102 (its name).
+    """
     try:
         root = ET.fromstring(body)
     except ET.ParseError as error:
@@ -102,18 +122,17 @@ def read_xml(body: bytes) -> Document:
         raise UnreadableDocument(12100, f"the document's encoding can't be read: {error}") from error
     if root.tag != "Response":
         raise UnreadableDocument(12102, f"the root element is {root.tag}, not Response")
-    warnings: list[tuple[int, str]] = []
     if root.attrib:
         warnings.append((12200, f"Response takes no attributes: {', '.join(root.attrib)}"))
-    verbs = tuple(verb for element in root if (verb := _verb(element, frozenset(ATTRIBUTES), warnings)))
-    return Document("", "POST", verbs, tuple(warnings))
+    return root
 
 
 def _verb(element: ET.Element, allowed: frozenset[str], warnings: list[tuple[int, str]]) -> Verb | None:
     """One verb, or None with a warning 12200; unknown attributes are warned about and dropped."""
     name = element.tag
     if name not in allowed:
-        warnings.append((12200, f"{name} is not understood here and was skipped"))
+        why = "not something the dev phone does" if name in NOT_DONE else "not understood here"
+        warnings.append((12200, f"{name} is {why} and was skipped"))
         return None
     known = {key: value for key, value in element.attrib.items() if key in ATTRIBUTES[name]}
     if unknown := sorted(set(element.attrib) - set(known)):
@@ -121,4 +140,45 @@ def _verb(element: ET.Element, allowed: frozenset[str], warnings: list[tuple[int
     if name == "Gather":
         children = tuple(verb for child in element if (verb := _verb(child, NESTED, warnings)))
         return Verb(name, known, "", children)
-    return Verb(name, known, " ".join("".join(element.itertext()).split()))
+    if name == "Say":
+        return _say(element, known, warnings)
+    if len(element):
+        warnings.append((12200, f"{name} takes no {', '.join(child.tag for child in element)} inside"))
+    return Verb(name, known, (element.text or "").strip())
+
+
+def _say(element: ET.Element, known: dict[str, str], warnings: list[tuple[int, str]]) -> Verb:
+    """A Say with its SSML: what is not SSML is skipped with its words, what follows it is said."""
+    said: list[str] = [element.text or ""]
+    breaks: list[float] = []
+    for child in element:
+        _speak(child, said, breaks, warnings)
+    markup = (element.text or "") + "".join(ET.tostring(child, "unicode") for child in element)
+    return Verb("Say", known, " ".join("".join(said).split()), (), markup, sum(breaks))
+
+
+def _speak(
+    element: ET.Element, said: list[str], breaks: list[float], warnings: list[tuple[int, str]]
+) -> None:
+    """Add what one SSML element says, and what stands behind it."""
+    if element.tag not in SSML:
+        warnings.append((12200, f"{element.tag} is not understood inside Say and was skipped"))
+    elif element.tag == "sub":
+        said.append(element.get("alias", ""))
+    else:
+        if element.tag == "break":
+            breaks.append(_break_s(element.get("time", "")))
+            said.append(" ")
+        said.append(element.text or "")
+        for child in element:
+            _speak(child, said, breaks, warnings)
+        if element.tag in ("p", "s"):
+            said.append(" ")
+    said.append(element.tail or "")
+
+
+def _break_s(time: str) -> float:
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s)", time)
+    if not found:
+        return BREAK_S
+    return float(found[1]) / (1000 if found[2] == "ms" else 1)

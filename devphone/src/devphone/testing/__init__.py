@@ -17,10 +17,14 @@ from typing import Any, Literal
 
 from devphone.numbers import masked
 
+from .calls_and_texts import CallOnPhone, TextOnPhone, spoken
 from .connection import Connection
-from .phones import CallOnPhone, PhoneNumber, TextOnPhone, spoken
+from .devices import Device
+from .lines import Line
 
-__all__ = ["CallOnPhone", "DevPhone", "PhoneNumber", "TextOnPhone", "start"]
+__all__ = ["CallOnPhone", "DevPhone", "Device", "Line", "TextOnPhone", "start"]
+
+__tracebackhide__ = True
 
 WAIT_S = 10.0
 
@@ -33,9 +37,20 @@ class DevPhone(Connection):
         super().__init__(url, timeout_s)
         self._expected_codes: list[int] = []
 
-    def number(self, number: str) -> PhoneNumber:
+    def device(self, number: str) -> Device:
         """The phone with this number (E.164)."""
-        return PhoneNumber(self, number)
+        return Device(self, number)
+
+    def line(self, number: str) -> Line:
+        """A number of the account (E.164), and where its inbound calls and texts go."""
+        return Line(self, number)
+
+    def account(self, **limits: Any) -> dict[str, Any]:
+        """Set `calls_per_second` or `concurrent_requests` (0 = no limit), `trial`, `verified` (numbers).
+
+        Returns all four as they are now.
+        """
+        return self.send("PUT", "/account", limits)
 
     def advance(self, seconds: float) -> None:
         """Move a manual clock; returns when the service has answered everything that this caused."""
@@ -76,21 +91,33 @@ class DevPhone(Connection):
         return found
 
     def nothing_else_happened(self) -> None:
-        """Raise AssertionError naming each call or text that was not expected, and each debugger entry."""
+        """Raise AssertionError naming each call, text and debugger entry that was not expected.
+
+        So does a fault that was asked for by number and did not happen, because the test is then not about
+        it; and, with a contract, each REST answer that differs from Twilio's.
+        """
         self.settle()
         state, surprises = self.state(), []
-        for kind in ("calls", "messages"):
+        for kind, name in (("calls", "call"), ("messages", "text")):
             for record in state[kind]:
                 if record["sid"] not in self._expected:
+                    way = "from" if record["direction"] == "inbound" else "to"
                     heard = record.get("body") or spoken(record)
-                    name = "call" if kind == "calls" else "text"
-                    surprises.append(f"{name} to {masked(record['to'])}, {record['status']}: {heard!r}")
+                    who = masked(record["person"])
+                    surprises.append(f"{name} {way} {who}, {record['status']}: {heard!r}")
         allowed = list(self._expected_codes)
         for entry in self.debugger():
             if entry["code"] in allowed:
                 allowed.remove(entry["code"])
             else:
                 surprises.append(f"debugger {entry['code']}: {entry['text']}")
+        for fault in self.send("GET", "/faults")["faults"]:
+            if fault["chance"] is None:
+                surprises.append(
+                    f"fault {fault['name']} on {fault['on']} did not happen, {fault['times']} left"
+                )
+        for violation in self.send("GET", "/contract")["violations"]:
+            surprises.append(f"{violation['request']} is not as Twilio's: {'; '.join(violation['problems'])}")
         assert not surprises, "nobody expected:\n  " + "\n  ".join(surprises)
 
     def reset(self) -> None:
@@ -107,13 +134,20 @@ def start(
     clock: Literal["real", "manual"] = "manual",
     numbers: Sequence[str] = (),
     timeout_s: float = WAIT_S,
+    calls_per_second: float | None = None,
+    contract: Path | None = None,
 ) -> Iterator[DevPhone]:
     """Run the program on a free port for as long as the `with` block lasts.
+
+    `calls_per_second` is the rate at which calls leave the queue: 0 = at once, None = the program's default.
+    `contract` is Twilio's OpenAPI file, to compare every REST answer with.
 
     Raises RuntimeError with the program's own words when it refuses to start.
     """
     command = [sys.executable, "-m", "devphone", "--json", "--clock", clock]
     command += [part for number in numbers for part in ("--number", number)]
+    command += [] if calls_per_second is None else ["--calls-per-second", f"{calls_per_second:g}"]
+    command += [] if contract is None else ["--contract", str(contract)]
     source = str(Path(__file__).parent.parent.parent)
     environ = os.environ | {
         "DEVPHONE_ACCOUNT_SID": account_sid,
@@ -124,9 +158,10 @@ def start(
         try:
             assert process.stdout is not None
             line = process.stdout.readline()
-            if not line:
-                raise RuntimeError(f"the dev phone ended with code {process.wait()}; its reason is above")
-            phone = DevPhone(json.loads(line)["url"], timeout_s)
+            said = json.loads(line) if line else {"refused": f"it ended with code {process.wait()}"}
+            if "refused" in said:
+                raise RuntimeError(f"the dev phone does not start: {said['refused']}")
+            phone = DevPhone(said["url"], timeout_s)
             try:
                 yield phone
             finally:

@@ -8,6 +8,9 @@ from typing import Any, TypeVar
 
 import httpx2
 
+__tracebackhide__ = True
+"""For pytest: a failure is shown at the line of the test, not in here."""
+
 Found = TypeVar("Found")
 POLL_S = 2.0
 NOBODY = "+10000000000"

@@ -5,22 +5,33 @@ from __future__ import annotations
 from flask import Flask, Response, jsonify, render_template, request
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
+from devphone.contract import Contract
 from devphone.driver import Driver
 from devphone.settings import is_loopback
 
-from . import calls, control_phones, messages
-from .account import account
+from . import (
+    calls,
+    control_account,
+    control_numbers,
+    control_phones,
+    control_texts,
+    incoming_numbers,
+    messages,
+)
+from .account import UnderWay, account
 from .control import control
 
-ROOMS = (calls, control_phones, messages)
+ROOMS = (calls, control_account, control_numbers, control_phones, control_texts, incoming_numbers, messages)
 """They put their routes on the two blueprints when they are imported."""
 CSP = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 
-def create_app(driver: Driver) -> Flask:
-    """The app of one dev phone."""
+def create_app(driver: Driver, contract: Contract | None = None) -> Flask:
+    """The app of one dev phone. With a contract, every REST answer is compared with it."""
     app = Flask(__name__)
     app.extensions["devphone"] = driver
+    app.extensions["devphone_under_way"] = UnderWay()
+    app.extensions["devphone_contract"] = contract
     app.register_blueprint(account)
     app.register_blueprint(control)
 

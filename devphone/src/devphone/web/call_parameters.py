@@ -6,6 +6,9 @@ is to, from, the document, then the rest.
 
 from __future__ import annotations
 
+import re
+
+from devphone.engine.amd import Detection
 from devphone.engine.records import CallChange, CallRequest
 from devphone.numbers import MAGIC_CALL_FROM, MAGIC_CALL_TO, MAGIC_SENDER, is_e164
 
@@ -23,10 +26,20 @@ CALL_PARAMETERS = frozenset(
 CHANGE_PARAMETERS = frozenset(
     "Url Method Status FallbackUrl FallbackMethod StatusCallback StatusCallbackMethod Twiml TimeLimit".split()
 )
-NOT_ACTED_ON = frozenset({"SendDigits", "Record", "MachineDetection", "AsyncAmd", "ApplicationSid", "Byoc"})
+NOT_ACTED_ON = frozenset({"Record", "Byoc"})
 """Parameters that Twilio acts on and the dev phone does not yet: noted in the debugger, never passed over."""
 EVENTS = ("initiated", "ringing", "answered", "completed")
 MAX_TWIML = 4000
+DETECTION_RANGES: dict[str, tuple[str, int, int, int]] = {
+    "timeout": ("MachineDetectionTimeout", 3, 59, 30),
+    "speech": ("MachineDetectionSpeechThreshold", 1000, 6000, 2400),
+    "speech_end": ("MachineDetectionSpeechEndThreshold", 500, 5000, 1200),
+    "silence": ("MachineDetectionSilenceTimeout", 2000, 10000, 5000),
+}
+"""Name, least, most and default: seconds, then milliseconds.
+
+https://www.twilio.com/docs/voice/answering-machine-detection#optional-api-tuning-parameters
+"""
 
 
 def call_request(form: Form, own_numbers: tuple[str, ...]) -> CallRequest:
@@ -49,12 +62,14 @@ def call_request(form: Form, own_numbers: tuple[str, ...]) -> CallRequest:
     if from_ not in own_numbers and from_ != MAGIC_SENDER:
         raise TwilioError(21210, f"The source phone number provided, {from_}, is not yet verified")
     url, twiml = form.get("Url", ""), form.get("Twiml", "")
+    if form.get("ApplicationSid"):
+        raise TwilioError(21218, "Invalid ApplicationSid: this account has no applications")
     if not url and not twiml:
         raise TwilioError(21205, "Url parameter is required.")
     if url:
         check_url(url, 21205, "Url")
-    elif len(twiml) > MAX_TWIML:
-        raise TwilioError(21205, f"Twiml is longer than {MAX_TWIML} characters")
+    else:
+        _check_twiml(twiml)
     events = tuple(event for event in form.getlist("StatusCallbackEvent") if event in EVENTS)
     return CallRequest(
         to=to,
@@ -69,7 +84,19 @@ def call_request(form: Form, own_numbers: tuple[str, ...]) -> CallRequest:
         events=events if "StatusCallbackEvent" in form else ("completed",),
         timeout_s=min(seconds_field(form, "Timeout", 60, 21208), 600),
         time_limit_s=seconds_field(form, "TimeLimit", 14400, 21208),
+        send_digits=_send_digits(form),
+        detection=_detection(form),
     )
+
+
+def warnings(form: Form) -> list[tuple[int, str]]:
+    """What Twilio's debugger would say about a create that it accepted.
+
+    https://www.twilio.com/docs/api/errors/32019
+    """
+    if form.get("Url") and form.get("Twiml"):
+        return [(32019, "Twiml and Url are both set; Url is used")]
+    return []
 
 
 def call_change(form: Form) -> CallChange:
@@ -82,8 +109,8 @@ def call_change(form: Form) -> CallChange:
         raise TwilioError(20001, "Url and Twiml exclude each other")
     if url is not None:
         check_url(url, 21205, "Url")
-    if twiml is not None and len(twiml) > MAX_TWIML:
-        raise TwilioError(21205, f"Twiml is longer than {MAX_TWIML} characters")
+    if twiml is not None:
+        _check_twiml(twiml)
     return CallChange(
         status="canceled" if status == "canceled" else "completed" if status == "completed" else None,
         redirect_url=url,
@@ -97,3 +124,50 @@ def call_change(form: Form) -> CallChange:
         ),
         time_limit_s=seconds_field(form, "TimeLimit", 14400, 21208) if "TimeLimit" in form else None,
     )
+
+
+def _check_twiml(twiml: str) -> None:
+    """https://www.twilio.com/docs/api/errors/32018"""
+    if len(twiml) > MAX_TWIML:
+        raise TwilioError(32018, f"Twiml is longer than {MAX_TWIML} characters")
+
+
+def _send_digits(form: Form) -> str:
+    """https://www.twilio.com/docs/api/errors/21206"""
+    digits = form.get("SendDigits", "")
+    if not re.fullmatch(r"[0-9A-D#*wW]{0,32}", digits):
+        raise TwilioError(21206, f"SendDigits must be at most 32 of 0-9 A-D # * w W: {digits}")
+    return digits
+
+
+def _detection(form: Form) -> Detection | None:
+    """Machine detection as asked for, None without it. Bad values are refused either way."""
+    background = form.get("AsyncAmd", "false")
+    if background not in ("true", "false"):
+        raise TwilioError(21234, f"AsyncAmd must be true or false: {background}")
+    tuned = {field: _within(form, name, *range_) for field, (name, *range_) in DETECTION_RANGES.items()}
+    callback = url_field(form, "AsyncAmdStatusCallback", 21609)
+    callback_method = method_field(form, "AsyncAmdStatusCallbackMethod")
+    mode = form.get("MachineDetection", "")
+    if not mode:
+        return None
+    if mode not in ("Enable", "DetectMessageEnd"):
+        raise TwilioError(21234, f"MachineDetection must be Enable or DetectMessageEnd: {mode}")
+    return Detection(
+        mode="Enable" if mode == "Enable" else "DetectMessageEnd",
+        in_background=background == "true",
+        callback=callback,
+        callback_method=callback_method,
+        timeout_s=float(tuned["timeout"]),
+        speech_s=tuned["speech"] / 1000,
+        speech_end_s=tuned["speech_end"] / 1000,
+        silence_s=tuned["silence"] / 1000,
+    )
+
+
+def _within(form: Form, name: str, least: int, most: int, default: int) -> int:
+    """https://www.twilio.com/docs/api/errors/21234"""
+    value = form.get(name, str(default))
+    if not (value.isascii() and value.isdigit()) or not least <= int(value) <= most:
+        raise TwilioError(21234, f"{name} must be a number from {least} to {most}: {value}")
+    return int(value)

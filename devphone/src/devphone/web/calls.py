@@ -6,13 +6,14 @@ https://www.twilio.com/docs/voice/api/call-resource
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from typing import Any
 
 from flask import Response, jsonify, request
 
 from devphone.dates import rfc2822
+from devphone.engine.actions import Warned
+from devphone.engine.lines import line_sid
 from devphone.engine.outbox import API_VERSION
 from devphone.engine.progress import WrongCallState
 from devphone.engine.records import Call
@@ -35,9 +36,16 @@ def create_call() -> Response:
     faults = take_faults("calls")
     wanted = call_parameters.call_request(request.form, driver().settings.numbers)
     with driver().turn() as now:
+        limits = driver().engine.account
+        if limits.trial and wanted.to not in limits.verified:
+            raise TwilioError(
+                21219, f"The number {wanted.to} is unverified. Trial accounts may only call verified numbers."
+            )
         call = driver().engine.create_call(now, wanted, faults.fetch_lag_s)
         driver().accepted(call.sid, faults)
         body = call_resource(call, driver().settings.account_sid)
+        for code, text in call_parameters.warnings(request.form):
+            driver().journal.warned(Warned(code, call.sid, text))
     return accept(call.sid, body, faults, call_parameters.CALL_PARAMETERS, call_parameters.NOT_ACTED_ON)
 
 
@@ -98,12 +106,12 @@ def call_resource(call: Call, account_sid: str) -> dict[str, Any]:
     return {
         "sid": call.sid,
         "account_sid": account_sid,
-        "answered_by": None,
+        "answered_by": call.answered_by,
         "api_version": API_VERSION,
         "caller_name": None,
         "date_created": rfc2822(call.created.date),
         "date_updated": rfc2822(call.updated.date),
-        "direction": "outbound-api",
+        "direction": call.direction,
         "duration": str(call.duration_s) if call.over else None,
         "end_time": rfc2822(call.ended.date) if call.ended else None,
         "forwarded_from": None,
@@ -111,10 +119,10 @@ def call_resource(call: Call, account_sid: str) -> dict[str, Any]:
         "from_formatted": formatted(call.request.from_),
         "group_sid": None,
         "parent_call_sid": None,
-        "phone_number_sid": "PN" + hashlib.sha256(call.request.from_.encode()).hexdigest()[:32],
+        "phone_number_sid": line_sid(call.request.to if call.direction == "inbound" else call.request.from_),
         "price": None,
         "price_unit": "USD",
-        "queue_time": "0",
+        "queue_time": str(round(call.queue_s * 1000)),
         "start_time": rfc2822(call.dialled.date) if call.dialled else None,
         "status": call.status,
         "subresource_uris": {_snake(name): f"{base}/{name}.json" for name in CALL_SUBRESOURCES},

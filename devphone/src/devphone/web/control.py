@@ -13,9 +13,10 @@ from flask import Blueprint, Response, jsonify, request
 
 from devphone.driver import NotQuiet
 from devphone.engine.progress import WrongCallState
+from devphone.fault_catalogue import FAULTS
 from devphone.faults import BadFault
 
-from .account import driver
+from .account import driver, the_contract
 from .control_bodies import Refused, body, number_field
 from .views import call_view, state_view
 
@@ -93,13 +94,14 @@ def settle() -> Response:
 
 @control.get("/faults")
 def faults() -> Response:
-    """The faults still to come."""
-    return jsonify(faults=driver().faults.waiting())
+    """The faults still to come, the seed of their draws, and `names`: every fault there is."""
+    names = [fault.as_dict() for fault in FAULTS.values()]
+    return jsonify(faults=driver().faults.waiting(), seed=driver().faults.seed, names=names)
 
 
 @control.post("/faults")
 def set_faults() -> Response:
-    """Ask for faults, each for the next N creates; see `faults.py`."""
+    """Ask for faults, each for the next N calls or texts of its kind, or by chance; see `faults.py`."""
     try:
         driver().faults.set(body())
     except BadFault as error:
@@ -111,6 +113,13 @@ def set_faults() -> Response:
 def debugger() -> Response:
     """What Twilio's debugger would list."""
     return jsonify(entries=driver().journal.debugger())
+
+
+@control.get("/contract")
+def contract() -> Response:
+    """REST answers that differ from Twilio's description; `on` is false when none was given at the start."""
+    number, violations = driver().journal.contract()
+    return jsonify(on=the_contract() is not None, checked=number, violations=violations)
 
 
 @control.get("/requests")

@@ -12,24 +12,35 @@ from typing import Any
 from flask import Response, jsonify, request
 
 from devphone.dates import rfc2822
+from devphone.engine.actions import Warned
 from devphone.engine.outbox import API_VERSION
-from devphone.engine.text_records import Text
+from devphone.engine.text_records import UNFINISHED, Text
+from devphone.engine.texts import WrongTextState
 
 from . import text_parameters
 from .account import accept, account, driver, not_found, note_unknown, take_faults
 from .errors import TwilioError
 from .paging import newest_first, page
 
+REFUSALS = {
+    21608: "The number is unverified. Trial accounts cannot send messages to unverified numbers",
+    21610: "Attempt to send to unsubscribed recipient",
+}
+
 
 @account.post("/Messages.json")
 def create_message() -> Response:
     """Send a text."""
     faults = take_faults("messages")
-    wanted = text_parameters.text_request(request.form, driver().settings.numbers)
     with driver().turn() as now:
+        wanted = text_parameters.text_request(request.form, driver().settings.numbers, now.date)
+        if code := driver().engine.refuses_text(wanted):
+            raise TwilioError(code, REFUSALS[code])
         text = driver().engine.create_text(now, wanted)
         driver().accepted(text.sid, faults)
         body = text_resource(text, driver().settings.account_sid)
+    for code, why in text_parameters.not_obeyed(request.form):
+        driver().journal.warned(Warned(code, text.sid, why))
     return accept(text.sid, body, faults, text_parameters.TEXT_PARAMETERS, text_parameters.NOT_ACTED_ON)
 
 
@@ -54,31 +65,37 @@ def fetch_message(sid: str) -> Response:
 
 @account.post("/Messages/<sid>.json")
 def update_message(sid: str) -> Response:
-    """Erase the body: `Body` empty. Cancelling is for scheduled texts, which are not here yet."""
+    """Erase the body (`Body` empty), or call a scheduled text off (`Status=canceled`)."""
     note_unknown(sid, text_parameters.TEXT_CHANGE_PARAMETERS, text_parameters.NOT_ACTED_ON)
     with driver().turn() as now:
         text = _text(sid)
-        if request.form.get("Status") == "canceled":
-            raise TwilioError(30409, "Only a scheduled message can be canceled")
-        if request.form.get("Body", None) != "":
-            raise TwilioError(20001, "Body can only be set to an empty text")
-        text.body, text.updated = "", now
+        if text_parameters.changes_status(request.form):
+            try:
+                driver().engine.cancel_text(now, sid)
+            except WrongTextState as state:
+                raise TwilioError(30409, f"This message cannot be canceled: {state}") from state
+        else:
+            text.body, text.updated = "", now
         return jsonify(text_resource(text, driver().settings.account_sid))
 
 
 @account.delete("/Messages/<sid>.json")
 def delete_message(sid: str) -> Response:
-    """Remove the record."""
+    """Remove the record of a text that has left Twilio; https://www.twilio.com/docs/api/errors/20009."""
     with driver().turn():
-        _text(sid)
+        if _text(sid).status in UNFINISHED:
+            raise TwilioError(20009, "A message can be deleted when it was sent", 409)
         driver().engine.forget(sid)
     return Response(status=204)
 
 
 def text_resource(text: Text, account_sid: str) -> dict[str, Any]:
-    """One message. Segments read 0 while a messaging service has not chosen the sender."""
+    """One message. Segments read 0 while a messaging service has not queued it.
+
+    https://www.twilio.com/docs/messaging/api/message-resource#message-properties
+    """
     base = f"/{API_VERSION}/Accounts/{account_sid}/Messages/{text.sid}"
-    unchosen = text.status == "accepted"
+    uncounted = text.status in ("accepted", "scheduled") or not text.from_
     return {
         "sid": text.sid,
         "account_sid": account_sid,
@@ -87,13 +104,13 @@ def text_resource(text: Text, account_sid: str) -> dict[str, Any]:
         "date_created": rfc2822(text.created.date),
         "date_sent": rfc2822(text.sent.date) if text.sent else None,
         "date_updated": rfc2822(text.updated.date),
-        "direction": "outbound-api",
+        "direction": text.direction,
         "error_code": text.error_code,
-        "error_message": None if text.error_code is None else f"Error {text.error_code}",
-        "from": None if unchosen else text.from_,
+        "error_message": text.error_message,
+        "from": text.from_ or None,
         "messaging_service_sid": text.request.service_sid or None,
         "num_media": str(len(text.request.media)),
-        "num_segments": "0" if unchosen else str(text.segments),
+        "num_segments": "0" if uncounted else str(text.segments),
         "price": None,
         "price_unit": "USD",
         "status": text.status,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from urllib.parse import urlencode
 
 from devphone.dates import filter_bounds
@@ -13,14 +13,25 @@ from devphone.engine.text_records import Text
 
 from .errors import TwilioError
 
-Record = TypeVar("Record", Call, Text)
+
+class HasSid(Protocol):
+    """What a list can show."""
+
+    @property
+    def sid(self) -> str:
+        """The record's id."""
+        ...
+
+
+Dated = TypeVar("Dated", Call, Text)
+Record = TypeVar("Record", bound=HasSid)
 
 MAX_PAGE_SIZE = 1000
 
 
 def newest_first(
-    records: Sequence[Record], args: dict[str, str], dates: dict[str, Callable[[Record], float | None]]
-) -> list[Record]:
+    records: Sequence[Dated], args: dict[str, str], dates: dict[str, Callable[[Dated], float | None]]
+) -> list[Dated]:
     """The records that pass every filter, newest first. Raises TwilioError 20001 for a date it can't read.
 
     `StartTime>=x` arrives as a parameter called `StartTime>`; see `dates.filter_bounds`.
@@ -44,7 +55,7 @@ def page(
     key: str,
     account_sid: str,
 ) -> dict[str, Any]:
-    """One page of `records` (newest first) with the envelope that twilio-python pages through.
+    """One page of `records` (in order) under `key`, with the envelope that twilio-python pages through.
 
     A PageToken names the last record of the page before, so that new records don't shift pages.
     Raises TwilioError 20001 for a bad PageSize or Page.
@@ -56,7 +67,8 @@ def page(
     start = sids.index(token[2:]) + 1 if token[2:] in sids else number * size
     shown = records[start : start + size]
     filters = {name: value for name, value in args.items() if name not in ("Page", "PageSize", "PageToken")}
-    base = f"/{API_VERSION}/Accounts/{account_sid}/{key.capitalize()}.json"
+    path = "".join(word.capitalize() for word in key.split("_"))
+    base = f"/{API_VERSION}/Accounts/{account_sid}/{path}.json"
 
     def link(at: int, after: str = "") -> str:
         token_part = {"PageToken": "PA" + after} if after else {}

@@ -1,27 +1,27 @@
-// The phone on the page: shows what /_devphone/state says, and sends what a person does.
+// The page: which phones are in sight, what is asked of the dev phone and when, what is announced.
 // Every happening is a reason to look again; the page decides nothing.
-import { ringTone, say, hush, wake, setSound, soundIsOn } from "./sound.js";
+
+import { makeAccount, makeDebugger, makeNumbers } from "./account.js";
+import { liveCall, makeCard, rings, statusOf } from "./card.js";
+import { clockTime, make, setText } from "./dom.js";
+import { makeFaults } from "./faults.js";
+import { hush, isAwake, ring, setSound, soundIsOn, wake } from "./sound.js";
+import { ask, listen, Refusal } from "./wire.js";
 
 const $ = (id) => document.getElementById(id);
-const KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "*", "0", "#"];
-const KEY_NAMES = { "*": "star", "#": "pound" };
-const OVER = new Set(["completed", "busy", "no-answer", "failed", "canceled"]);
-const LINK = /https?:\/\/[^\s<>"]+[^\s<>".,;:!?)]/g;
+const ALL = "";
+const NOTICE_MS = 6000;
 
+const wide = matchMedia("(min-width: 48rem)");
+const cards = new Map();
+const ringingNow = new Set();
+const textsNow = new Set();
+let chosen = (new URLSearchParams(location.search).get("phone") ?? ALL).replace(/^ /, "+");
+let followed = null;
 let state = null;
-let chosen = new URLSearchParams(location.search).get("phone");
-let shownCall = null;
 let looking = null;
 let lookAgain = false;
-
-async function send(method, path, body) {
-  const response = await fetch(`/_devphone${path}`, {
-    method,
-    headers: body === undefined ? {} : { "Content-Type": "application/json" },
-    body: body === undefined ? undefined : JSON.stringify(body),
-  });
-  return response.json();
-}
+let noticeTimer = 0;
 
 // One look at a time; a happening during a look causes one more. Resolves when what is shown is up to date.
 function look() {
@@ -31,181 +31,196 @@ function look() {
 }
 
 async function lookUntilQuiet() {
-  try {
-    while (lookAgain) {
-      lookAgain = false;
-      const [newState, log] = await Promise.all([send("GET", "/state"), send("GET", "/debugger")]);
-      state = newState;
-      $("offline").hidden = true;
-      show(log.entries);
-    }
-  } catch {
-    $("offline").hidden = false;
+  while (lookAgain) {
+    lookAgain = false;
+    const seen = await everything();
+    $("offline").hidden = seen !== null;
+    if (seen === null) return;
+    const [newState, log, armed, limits, lines] = seen;
+    show(newState);
+    warnings.update(log.entries);
+    faults.update(armed);
+    if (limits) account.update(limits);
+    if (lines) numbers.update(lines.numbers);
   }
 }
 
-const callsOf = (number) => state.calls.filter((call) => call.to === number);
-const textsOf = (number) => state.messages.filter((text) => text.to === number && text.arrived);
-const liveCall = (number) => callsOf(number).findLast((call) => !OVER.has(call.status));
-
-function show(warnings) {
-  const numbers = state.phones.map((phone) => phone.number);
-  const ringing = numbers.filter((number) => liveCall(number)?.status === "ringing");
-  const busy = chosen && liveCall(chosen);
-  if (!numbers.includes(chosen) || (ringing.length && !busy)) chosen = ringing[0] ?? numbers.at(-1) ?? null;
-  $("empty").hidden = Boolean(chosen);
-  $("phone").hidden = !chosen;
-  $("clock").hidden = state.clock !== "manual";
-  showPhones(numbers, ringing);
-  showWarnings(warnings);
-  if (chosen) {
-    showCall(liveCall(chosen) ?? callsOf(chosen).at(-1));
-    showTexts(textsOf(chosen));
+/** All that is in sight; null when the dev phone does not answer. */
+async function everything() {
+  const paths = ["state", "debugger", "faults", $("account").open && "account", $("numbers").open && "numbers"];
+  try {
+    return await Promise.all(paths.map((path) => path && ask("GET", path)));
+  } catch {
+    return null;
   }
-  ringTone(ringing.length > 0);
+}
+
+/** Sends what a person did, then looks. Resolves to whether it was done; a refusal is shown. */
+async function act(method, path, body) {
+  let done = true;
+  try {
+    await ask(method, path, body);
+  } catch (error) {
+    done = false;
+    if (error instanceof Refusal) notify(error.message);
+  }
+  await look();
+  return done;
+}
+
+function notify(sentence) {
+  clearTimeout(noticeTimer);
+  setText($("notice"), sentence);
+  $("notice").hidden = false;
+  noticeTimer = setTimeout(() => { $("notice").hidden = true; }, NOTICE_MS);
+}
+
+function concerning(number) {
+  return {
+    phone: state.phones.find((phone) => phone.number === number),
+    calls: state.calls.filter((call) => call.person === number),
+    texts: state.messages.filter((text) => text.person === number && (text.arrived || text.direction === "inbound")),
+  };
+}
+
+function show(seen) {
+  const firstLook = state === null;
+  state = seen;
+  const phones = state.phones.map((phone) => ({ number: phone.number, ...concerning(phone.number) }));
+  for (const phone of phones) phone.call = liveCall(phone.calls);
+  const ringing = phones.filter((phone) => rings(phone.call));
+  $("empty").hidden = phones.length > 0;
+  $("clock").hidden = state.clock !== "manual";
+  showCards(phones, heard(phones));
+  showSwitcher(phones);
+  announce(phones, ringing, firstLook);
+  ring(ringing.length > 0);
   document.title = ringing.length ? "Ringing: dev phone (simulated)" : "Dev phone (simulated)";
 }
 
-function showPhones(numbers, ringing) {
-  const nav = $("phones");
-  for (const number of numbers) {
-    let button = nav.querySelector(`[data-number="${number}"]`);
-    if (!button) {
-      button = document.createElement("button");
-      button.type = "button";
-      button.dataset.number = number;
-      button.addEventListener("click", () => { chosen = number; hush(); look(); });
-      nav.append(button);
+/** The one phone whose voice is heard: that with the focus, else the first on the line. */
+function heard(phones) {
+  const talking = phones.filter((phone) => phone.call?.status === "in-progress" && inSight(phones).includes(phone));
+  return (talking.find((phone) => cards.get(phone.number)?.hasFocus()) ?? talking[0])?.number;
+}
+
+/** The phones in sight: the chosen one; else all on a wide screen, and on a small one that which rings. */
+function inSight(phones) {
+  const own = phones.filter((phone) => phone.number === chosen);
+  if (own.length) return own;
+  if (wide.matches) return phones;
+  const ringing = phones.filter((phone) => rings(phone.call));
+  const staying = phones.filter((phone) => phone.number === followed);
+  const one = staying.find((phone) => phone.call) ?? ringing[0] ?? staying[0] ?? phones.at(-1);
+  followed = one?.number ?? null;
+  return one ? [one] : [];
+}
+
+function showCards(phones, audible) {
+  const shown = inSight(phones);
+  for (const [number, card] of cards) {
+    if (!phones.some((phone) => phone.number === number)) { card.element.remove(); cards.delete(number); }
+  }
+  for (const phone of phones) {
+    if (!cards.has(phone.number)) {
+      const card = makeCard($("card"), phone.number, act);
+      cards.set(phone.number, card);
+      const after = [...cards.keys()].filter((number) => number > phone.number).sort()[0];
+      $("cards").insertBefore(card.element, after ? cards.get(after).element : null);
     }
-    const texts = textsOf(number).length;
-    const facts = [ringing.includes(number) ? "ringing" : "", texts ? `${texts} text${texts > 1 ? "s" : ""}` : ""];
-    setText(button, [number, ...facts.filter(Boolean)].join(", "));
-    button.setAttribute("aria-pressed", String(number === chosen));
-    button.classList.toggle("ringing", ringing.includes(number));
-  }
-  for (const button of [...nav.children]) if (!numbers.includes(button.dataset.number)) button.remove();
-}
-
-function showCall(call) {
-  const rings = call?.status === "ringing";
-  const talks = call?.status === "in-progress";
-  setText($("number"), chosen);
-  setText($("status"), statusLine(call));
-  $("screen").classList.toggle("ringing", rings);
-  $("answer").hidden = $("decline").hidden = !rings;
-  $("hangup").hidden = $("keypad").hidden = !talks;
-  const list = $("transcript");
-  const lines = call?.transcript ?? [];
-  if (shownCall !== call?.sid) {
-    shownCall = call?.sid;
-    list.replaceChildren();
-    hush();
-  }
-  list.hidden = lines.length === 0;
-  for (const line of lines.slice(list.children.length)) {
-    const item = document.createElement("li");
-    item.className = line.who;
-    item.textContent = line.who === "person" ? `pressed ${line.text}` : line.text;
-    list.append(item);
-    list.scrollTop = list.scrollHeight;
-    if (line.who === "person") hush();
-    else if (talks) say(line.text);
-  }
-  if (!talks && soundIsOn() && call && OVER.has(call.status)) hush();
-}
-
-function statusLine(call) {
-  if (!call) return "Idle";
-  if (call.status === "ringing") return `${call.from} is calling`;
-  if (call.status === "in-progress") return call.listening ? "On the line. Keys count now." : "On the line";
-  if (OVER.has(call.status)) return `Last call: ${call.status}, ${call.duration_s} s`;
-  return "A call is on its way";
-}
-
-function showTexts(texts) {
-  const list = $("inbox");
-  $("no-texts").hidden = texts.length > 0;
-  const known = new Set([...list.children].map((item) => item.dataset.sid));
-  for (const item of [...list.children]) if (!texts.some((text) => text.sid === item.dataset.sid)) item.remove();
-  for (const text of texts) {
-    if (known.has(text.sid)) continue;
-    const item = document.createElement("li");
-    item.dataset.sid = text.sid;
-    const head = document.createElement("small");
-    const at = new Date(text.created * 1000).toLocaleTimeString();
-    head.textContent = `From ${text.from}, ${at}, ${text.segments} segment${text.segments > 1 ? "s" : ""}`;
-    item.append(head, ...linked(text.body));
-    list.prepend(item);
+    const card = cards.get(phone.number);
+    card.element.hidden = !shown.includes(phone);
+    card.update(phone, state.numbers, phone.number === audible);
   }
 }
 
-function linked(body) {
-  const parts = [];
-  let end = 0;
-  for (const match of body.matchAll(LINK)) {
-    const link = document.createElement("a");
-    link.href = link.textContent = match[0];
-    link.target = "_blank";
-    link.rel = "noopener noreferrer";
-    parts.push(body.slice(end, match.index), link);
-    end = match.index + match[0].length;
+function showSwitcher(phones) {
+  const nav = $("phones");
+  nav.hidden = phones.length < 2;
+  const shown = inSight(phones);
+  const wanted = [ALL, ...phones.map((phone) => phone.number)];
+  for (const button of [...nav.children]) if (!wanted.includes(button.dataset.number)) button.remove();
+  wanted.forEach((number, at) => {
+    let button = nav.children[at];
+    if (button?.dataset.number !== number) {
+      button = make("button", { type: "button" });
+      button.dataset.number = number;
+      button.addEventListener("click", () => choose(number));
+      nav.insertBefore(button, nav.children[at] ?? null);
+    }
+    const phone = phones.find((one) => one.number === number);
+    const rung = rings(phone?.call);
+    setText(button, phone ? number : "All phones");
+    button.ariaLabel = rung ? `${number}, ringing` : null;
+    button.classList.toggle("all", number === ALL);
+    button.classList.toggle("ringing", rung);
+    const one = number === ALL ? shown.length === phones.length : shown.length === 1 && shown[0] === phone;
+    button.setAttribute("aria-pressed", String(one));
+  });
+}
+
+function choose(number) {
+  chosen = number;
+  const query = number === ALL ? "" : `?phone=${encodeURIComponent(number)}`;
+  history.replaceState(null, "", location.pathname + query);
+  hush();
+  look();
+}
+
+/** Says what is new, once, and gives a phone that begins to ring the focus when nothing else has it. */
+function announce(phones, ringing, firstLook) {
+  const news = [];
+  for (const { number, call } of ringing) {
+    if (ringingNow.has(call.sid)) continue;
+    news.push(`${number} rings: ${statusOf(call)}, ${clockTime(call.created)}`);
+    if (document.activeElement === document.body && !cards.get(number).element.hidden) cards.get(number).focus();
   }
-  return [...parts, body.slice(end)];
-}
-
-function showWarnings(entries) {
-  $("debugger").hidden = entries.length === 0;
-  setText($("debugger-title"), `Debugger: ${entries.length}`);
-  const list = $("warnings");
-  if (entries.length < list.children.length) list.replaceChildren();
-  for (const entry of entries.slice(list.children.length)) {
-    const item = document.createElement("li");
-    item.textContent = `${entry.code}: ${entry.text}`;
-    list.append(item);
+  ringingNow.clear();
+  for (const { call } of ringing) ringingNow.add(call.sid);
+  for (const { number, texts } of phones) {
+    for (const text of texts) {
+      if (textsNow.has(text.sid)) continue;
+      textsNow.add(text.sid);
+      if (!firstLook && text.direction !== "inbound") news.push(`${number} has a new text, ${clockTime(text.created)}`);
+    }
   }
+  // The times make two news different that would else be the same, and not be said.
+  if (news.length) setText($("news"), news.join(". "));
 }
 
-function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
+function showSound() {
+  $("silent").classList.toggle("gone", !soundIsOn() || isAwake());
 }
 
-async function act(deed, body) {
-  const call = chosen && liveCall(chosen);
-  if (!call) return;
-  await send("POST", `/calls/${call.sid}/${deed}`, body);
-  await look();
+async function awake() {
+  await wake();
+  showSound();
 }
 
-const press = (key) => { hush(); return act("press", { digits: key }); };
+const faults = makeFaults($("faults"), act);
+const account = makeAccount($("account"), act);
+const numbers = makeNumbers($("numbers"), act);
+const warnings = makeDebugger($("debugger"));
 
-for (const key of KEYS) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.textContent = key;
-  if (KEY_NAMES[key]) button.setAttribute("aria-label", KEY_NAMES[key]);
-  button.addEventListener("click", () => press(key));
-  $("keypad").append(button);
-}
-$("answer").addEventListener("click", async () => { await act("answer"); $("keypad").firstChild.focus(); });
-$("decline").addEventListener("click", () => act("decline"));
-$("hangup").addEventListener("click", () => { hush(); return act("hangup"); });
 $("sound").addEventListener("click", () => {
   setSound(!soundIsOn());
   $("sound").setAttribute("aria-pressed", String(soundIsOn()));
+  showSound();
 });
-$("clock").addEventListener("submit", async (event) => {
+$("clock").addEventListener("submit", (event) => {
   event.preventDefault();
-  await send("POST", "/clock/advance", { seconds: Number($("seconds").value) });
-  await look();
+  act("POST", "clock/advance", { seconds: Number($("seconds").value) });
 });
-document.addEventListener("pointerdown", wake);
-document.addEventListener("keydown", (event) => {
-  wake();
-  const typing = event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey || event.altKey;
-  if (!typing && KEYS.includes(event.key) && !$("keypad").hidden) press(event.key);
+$("add").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const number = $("add-number").value;
+  if (!(await act("PUT", `phones/${number}`, {}))) return;
+  $("add-number").value = "";
+  if (chosen !== ALL || !wide.matches) choose(number);
 });
-
-const happenings = new EventSource("/_devphone/events");
-happenings.addEventListener("happened", look);
-happenings.addEventListener("open", look);
-happenings.addEventListener("error", () => { $("offline").hidden = false; ringTone(false); });
+for (const panel of [$("account"), $("numbers")]) panel.addEventListener("toggle", () => panel.open && look());
+document.addEventListener("pointerup", awake);
+document.addEventListener("keydown", awake);
+wide.addEventListener("change", () => state && show(state));
+showSound();
+listen(look, () => { $("offline").hidden = false; ring(false); });

@@ -1,5 +1,13 @@
-// What the phone sounds like: a ringing tone by Web Audio, and the voice by the browser's own speech.
+// What the phone sounds like: ringing and key tones by Web Audio, the voice by the browser's own speech.
 // Browsers stay silent until the first tap or key; `wake` is called on each.
+
+const RING_EVERY_MS = 4000;
+const RING_S = 1.2;
+const KEY_S = 0.15;
+// Row and column of a key in hertz: ITU-T Q.23, https://www.itu.int/rec/T-REC-Q.23
+const ROWS = [697, 770, 852, 941];
+const COLUMNS = [1209, 1336, 1477];
+const PAD = "123456789*0#";
 
 let on = true;
 let audio = null;
@@ -8,14 +16,20 @@ let timer = null;
 
 export const soundIsOn = () => on;
 
+/** Whether the browser would let us be heard now. */
+export const isAwake = () => audio?.state === "running";
+
 export function setSound(wanted) {
   on = wanted;
-  if (!on) { hush(); stopTone(); } else if (ringing) startTone();
+  if (!on) { hush(); stopRinging(); } else if (ringing) startRinging();
 }
 
-export function wake() {
+/** To be called on a tap or a key. Resolves when there may be sound. */
+export async function wake() {
+  if (isAwake()) return;
   audio ??= new AudioContext();
-  if (audio.state === "suspended") audio.resume();
+  await audio.resume();
+  if (timer !== null) ringOnce();
 }
 
 export function say(text) {
@@ -26,34 +40,47 @@ export function hush() {
   if ("speechSynthesis" in window) speechSynthesis.cancel();
 }
 
-export function ringTone(wanted) {
+/** Rings until told otherwise. */
+export function ring(wanted) {
   if (wanted === ringing) return;
   ringing = wanted;
-  if (ringing && on) startTone(); else stopTone();
+  if (ringing && on) startRinging(); else stopRinging();
 }
 
-function startTone() {
+/** The two tones of a key. */
+export function keyTone(key) {
+  const at = PAD.indexOf(key);
+  if (on && at >= 0) tones([ROWS[Math.floor(at / 3)], COLUMNS[at % 3]], KEY_S);
+}
+
+function startRinging() {
   if (timer !== null) return;
-  burst();
-  timer = setInterval(burst, 4000);
+  ringOnce();
+  timer = setInterval(ringOnce, RING_EVERY_MS);
 }
 
-function stopTone() {
+function stopRinging() {
   clearInterval(timer);
   timer = null;
 }
 
-// 440 and 480 Hz together, two seconds: the North American ring-back tone.
-function burst() {
-  if (!audio || audio.state !== "running") return;
+// 440 and 480 Hz together: the North American ring-back tone, a little shorter.
+function ringOnce() {
+  tones([440, 480], RING_S);
+}
+
+function tones(hertz, seconds) {
+  if (!isAwake()) return;
   const volume = audio.createGain();
-  volume.gain.value = 0.08;
+  const end = audio.currentTime + seconds;
+  // A short fade, since a tone that is cut clicks.
+  volume.gain.setValueAtTime(0.08, end - 0.02);
+  volume.gain.linearRampToValueAtTime(0, end);
   volume.connect(audio.destination);
-  for (const hertz of [440, 480]) {
-    const tone = audio.createOscillator();
-    tone.frequency.value = hertz;
+  for (const frequency of hertz) {
+    const tone = new OscillatorNode(audio, { frequency });
     tone.connect(volume);
     tone.start();
-    tone.stop(audio.currentTime + 1.2);
+    tone.stop(end);
   }
 }

@@ -1,0 +1,51 @@
+"""PINs: how they are kept, and whether one is right. Who may be asked for one is web/pin.py's business.
+
+A PIN has a few digits, so that a hash can't hide it from somebody who holds it and has time; it keeps it from
+being read in passing, and from being the same as somewhere else. What protects it are the few tries.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import re
+import secrets
+
+#: 8 MB and some 20 ms a try (RFC 7914): a web process checks one while agents wait to be woken.
+_N, _R, _P = 2**13, 8, 1
+_KEPT = re.compile(r"scrypt:([A-Za-z0-9_-]{22}):([A-Za-z0-9_-]{43})")
+PIN = re.compile(r"[0-9]{6,12}")
+_LONGEST = 100  # characters of a try that are looked at
+_NOBODYS = f"scrypt:{'A' * 22}:{'A' * 43}"
+
+
+def kept(pin: str) -> str:
+    """How a PIN of 6 to 12 digits is written into the people file. Raises ValueError for anything else."""
+    if not PIN.fullmatch(pin):
+        raise ValueError("a PIN has 6 to 12 digits")
+    salt = secrets.token_bytes(16)
+    return f"scrypt:{_text(salt)}:{_text(_hash(pin, salt))}"
+
+
+def is_kept(text: str) -> bool:
+    """Whether `text` is what `kept` makes."""
+    return _KEPT.fullmatch(text) is not None
+
+
+def matches(given: str, pin: str | None) -> bool:
+    """Whether `given` is the PIN that `kept` wrote; in a time that tells nothing, not even whether there is
+    one. Nobody has no PIN."""
+    found = _KEPT.fullmatch(pin or _NOBODYS)
+    if found is None:
+        raise ValueError("a PIN that was not made by `kept`")
+    salt, right = (base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)) for part in found.groups())
+    return hmac.compare_digest(_hash(given[:_LONGEST], salt), right) and pin is not None
+
+
+def _hash(pin: str, salt: bytes) -> bytes:
+    return hashlib.scrypt(pin.encode(), salt=salt, n=_N, r=_R, p=_P, dklen=32)
+
+
+def _text(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")

@@ -1,0 +1,40 @@
+"""Which people a request is for, and how urgent it is: by its own word, the operator's rules, and its key's
+rights. Pure; what follows from it is ladder.py's business.
+"""
+
+from __future__ import annotations
+
+from handoff.errors import Forbidden, Invalid
+from handoff.messages import OpenRequest
+from handoff.models import Rights, Urgency
+from handoff.policy import People, only
+
+#: What a key may ask for when its record says nothing.
+EVERYTHING = Rights()
+
+
+def reached(request: OpenRequest, people: People, rights: Rights) -> tuple[str, Urgency]:
+    """The name of the policy that applies to a request, and how urgent it is.
+
+    Raises Invalid for a policy or contact that there is not, Forbidden for what the key may not ask for.
+    """
+    if request.contact is not None:
+        contact = people.contact(request.contact)
+        if contact is None:
+            raise Invalid.field("contact", f"There is no contact {request.contact!r}.")
+        policy = only(contact, people.default)
+        allowed = rights.contacts is None or request.contact in rights.contacts
+    else:
+        named = people.policy(request.policy) if request.policy else people.routed(request.metadata)
+        if named is None:
+            raise Invalid.field("policy", f"There is no escalation policy {request.policy!r}.")
+        policy = named
+        allowed = rights.policies is None or policy.name in rights.policies
+    if not allowed:
+        raise Forbidden(f"This API key may not reach people by {policy.name!r}.")
+    if request.urgency is None:
+        return policy.name, min(policy.urgency, rights.urgency, key=lambda one: one.rank)
+    urgency = Urgency(request.urgency)
+    if urgency.rank > rights.urgency.rank:
+        raise Forbidden(f"This API key may ask for urgency {rights.urgency} at most.")
+    return policy.name, urgency
