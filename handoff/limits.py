@@ -46,6 +46,11 @@ class Limits(Record):
     price_a_minute: float = 0.0  # what each begun minute of a call is taken to cost
 
     @property
+    def none(self) -> bool:
+        """Whether nothing is limited, so that nothing has to be counted."""
+        return not (self.calls_per_second or self.number_caps or self.calls_a_day or self.money_a_day)
+
+    @property
     def interval_ms(self) -> float:
         """How far apart calls begin, on average."""
         return SECOND / self.calls_per_second if self.calls_per_second else 0.0

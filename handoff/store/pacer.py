@@ -43,6 +43,8 @@ class Pacer:
     ) -> Hold | None:
         """None: it may begin now, and is counted, once. Of those that wait the more urgent come first, then
         those that are due the longest (`since`, ms)."""
+        if limits.none:
+            return None
         answer = self._pace(
             keys=[self._keys.pace, self._keys.pace_waiting, self._beginnings(number), self._today(now)],
             args=[

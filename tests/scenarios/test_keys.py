@@ -111,11 +111,13 @@ def test_the_last_person_is_not_offered_a_next_one(world: World) -> None:
     call.press("2").hears("gets the word")
 
 
-def test_star_reads_it_from_the_start(world: World, agent: Agent) -> None:
+def test_star_reads_it_from_the_start_and_slowly_the_second_time(world: World, agent: Agent) -> None:
     blocked = agent.clear_wall(REASON)
     call = world.reached(world.ada, "A human-verification checkbox is blocking checkout")
     call.press("*").hears("Handoff for shopper. A human-verification checkbox is blocking checkout")
-    call.press("*").hears("Handoff for shopper. A human-verification checkbox is blocking checkout")
+    call.press("*").hears("Handoff for shopper.")
+    assert not call.transcript[-1].startswith("A human"), "a breath comes first"
+    world.listens(call, "A human-verification checkbox is blocking checkout")
     call.press("1").hears("Thank you")
     assert blocked.result(10).by.name == "Ada"
 
