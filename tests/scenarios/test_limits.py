@@ -61,7 +61,7 @@ def test_a_call_that_waits_and_is_not_needed_any_more_lets_the_next_one_begin(wo
     first, second, third = (world.open(contact=f"p{number}") for number in (140, 141, 142))
     world.settle()
     world.http.post(f"/v1/handoffs/{second['id']}/cancellation")
-    world.advance(1.2)
+    world.advance(2.2)
     assert [one["form"]["To"][0][-3:] for one in world.creates()] == ["140", "142"]
     assert first["id"] != third["id"]
     world.forgives_what_rang()
