@@ -220,16 +220,8 @@ class Calls:
         if hold.why is Held.NUMBER and too_long and self._somebody_is_next(call):
             self.end(call.id, Disposition.BLOCKED, detail="called as often as this number may be")
             return
-        if hold.until - now > WORTH_TELLING_MS:
-            changes = [
-                change
-                for entry in call.entries
-                if (handoff := self.store.read(entry.handoff)) is not None
-                and (change := attempts.hold(handoff, entry.attempt, hold.why, hold.until, now)) is not None
-            ]
-            plan = Plan(changes=changes)
-            if changes and isinstance(self.store.commit(plan, now), Done):
-                self.handoffs.hand_out(plan)
+        for entry in call.entries if hold.until - now > WORTH_TELLING_MS else ():
+            self.handoffs.change(entry.handoff, _held(entry.attempt, hold))
         self.store.postpone(effect, max(hold.until, now + 1), now, failed=False)
 
     def _urgency(self, call: Call) -> Urgency:
@@ -323,6 +315,10 @@ class Calls:
         found = [(self.store.read(entry.handoff), entry.attempt) for entry in call.entries]
         changes = [rule(handoff, attempt, now) for handoff, attempt in found if handoff is not None]
         return [change for change in changes if change is not None]
+
+
+def _held(attempt: str, hold: Hold) -> Callable[[Handoff, int], Change | None]:
+    return lambda handoff, now: attempts.hold(handoff, attempt, hold.why, hold.until, now)
 
 
 def _moved(call: Call, state: CallState, **fields: Any) -> Call | None:

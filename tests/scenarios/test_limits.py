@@ -44,7 +44,8 @@ def test_at_one_call_a_second_the_two_critical_ones_that_came_last_ring_first(wo
     order = [one["form"]["To"][0][-3:] for one in world.creates()]
     assert sorted(order) == [str(number) for number in range(140, 152)]
     assert set(order[begun_at_once : begun_at_once + 2]) == {"150", "151"}
-    assert held(world, handoffs[-1]) == ["rate"] and len(critical) == 2
+    assert [held(world, one) for one in handoffs].count(["rate"]) >= 3, "who waits for long is told why"
+    assert all(held(world, one) == [] for one in critical)
     world.forgives_what_rang()
 
 

@@ -1,4 +1,7 @@
-"""The pytest plugin as another project meets it: a run of pytest of its own, in a folder of its own."""
+"""The pytest plugin as another project meets it: a run of pytest of its own, in a folder of its own.
+
+The application and its test are the example in the README.
+"""
 
 from __future__ import annotations
 
@@ -8,35 +11,10 @@ from pathlib import Path
 
 import pytest
 
-REMINDER = """
-from flask import Flask, request
+from .documentation import README, code_block
 
-app = Flask(__name__)
-
-
-@app.post("/reminder")
-def reminder():
-    menu = "<Say>Doctor Lin expects you on Monday at ten. Press 1 to confirm.</Say>"
-    return f'<Response><Gather numDigits="1" action="/key">{menu}</Gather></Response>'
-
-
-@app.post("/key")
-def key():
-    answer = "See you on Monday." if request.form["Digits"] == "1" else "We will call you back."
-    return f"<Response><Say>{answer}</Say></Response>"
-"""
-STORY = """
-from reminder import app
-
-
-def test_a_patient_confirms_the_appointment(devphone, devphone_client, devphone_serve):
-    patient, url = "+12125550123", devphone_serve(app) + "/reminder"
-    devphone_client.calls.create(to=patient, from_="+12125550100", url=url)
-    call = devphone.device(patient).expect_call(saying="press 1 to confirm")
-    call.press("1").hears("see you on Monday")
-    devphone.advance(5)
-    call.ended("completed")
-"""
+REMINDER = code_block(README, "# reminder.py")
+STORY = code_block(README, "# test_reminder.py")
 FORGETFUL = """
 
 def test_nobody_picks_up(devphone, devphone_client):
