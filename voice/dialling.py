@@ -154,7 +154,9 @@ def reconcile_call(services: Services, effect: Effect) -> bool:
         report = (
             services.gateway.look_up(call.provider_id)
             if call.provider_id
-            else services.gateway.find_call(call.number, since_ms=call.placing_at or call.created_at)
+            else services.gateway.find_call(
+                call.number, since_ms=call.placing_at or call.created_at, now_ms=now
+            )
         )
     except GatewayError as error:
         log.warning("look_up_failed", code=error.code, why=str(error), tries=effect.tries)

@@ -89,8 +89,9 @@ class Gateway(Protocol):
     def look_up(self, provider_id: str) -> CallReport:
         """How this call stands."""
 
-    def find_call(self, number: str, *, since_ms: int) -> CallReport | None:
+    def find_call(self, number: str, *, since_ms: int, now_ms: int) -> CallReport | None:
         """The newest call we placed to this number at or after that moment, whose id was never learned.
+        `now_ms` is the present one, by the same clock of ours, which may differ from the provider's.
 
         None when the provider has none: it may be too early to say, or the create never arrived.
         """

@@ -23,6 +23,7 @@ from twilio.base.exceptions import TwilioException, TwilioRestException, TwilioS
 from twilio.http.http_client import TwilioHttpClient
 from twilio.rest import Client
 
+from handoff.moments import MINUTE, SECOND
 from handoff.states import Disposition
 from voice.gateway import CallReport, GatewayError, Permanent, Placed, Retryable, Unknown
 
@@ -32,6 +33,8 @@ CONNECT_S = 5.0  # Twilio itself allows a webhook no more
 READ_S = 31.0
 _EVENTS = ["initiated", "ringing", "answered", "completed"]  # a list, so that each is its own form field
 _MAX_VALIDITY_S = 36_000  # https://www.twilio.com/docs/messaging/api/message-resource
+#: A clock that is further off is not corrected for; `handoff doctor` tells of it.
+_SKEW_LIMIT_MS = 10 * MINUTE
 _PAGE = 1_000  # rows of one listing, the most Twilio gives
 _ENDED = 21220
 _MOVES_HOSTS = ("TWILIO_EDGE", "TWILIO_REGION")
@@ -193,30 +196,37 @@ class TwilioGateway:
         with _in_our_words():
             return _report(self._api.calls(provider_id).fetch())
 
-    def find_call(self, number: str, *, since_ms: int) -> CallReport | None:
-        """See Gateway. `since_ms` counts by whole seconds, as Twilio dates its records.
+    def find_call(self, number: str, *, since_ms: int, now_ms: int) -> CallReport | None:
+        """See Gateway. Counts by whole seconds, as Twilio dates its records, and by Twilio's clock: a call
+        that it dated before we asked, because ours is ahead, is found all the same.
 
         StartTime filters by whole days only, and a call still in the queue has none, so that one is asked
         for by its status. No order of the rows is promised, so all of that day's are read.
         """
-        day = datetime.fromtimestamp(since_ms / 1000, UTC).date().isoformat()
-        since_s = since_ms // 1000
+        day = datetime.fromtimestamp((since_ms - _SKEW_LIMIT_MS) / 1000, UTC).date().isoformat()
         ours: dict[str, Any] = {"to": number, "from_": self._from, "limit": _PAGE, "page_size": _PAGE}
         with _in_our_words():
-            found = _newest(self._api.calls.list(start_time_after=day, **ours), since_s)
-            found = found or _newest(self._api.calls.list(status="queued", **ours), since_s)
+            calls, told = self._listed(start_time_after=day, **ours)
+            ahead_ms = 0 if told is None else max(0, now_ms - told)  # by a second too much at most
+            since_s = (since_ms - min(ahead_ms, _SKEW_LIMIT_MS)) // SECOND
+            found = _newest(calls, since_s)
+            found = found or _newest(self._listed(status="queued", **ours)[0], since_s)
             return None if found is None else _report(found)
 
     def check(self) -> int | None:
         """See Gateway. Lists one call: the cheapest request that any set of credentials may make."""
         with _in_our_words():
-            try:
-                answer = self._api.calls.list_with_http_info(limit=1, page_size=1)
-            except (TwilioRestException, TwilioServiceException):
-                raise
-            except TwilioException as error:
-                raise _page_refused(error) from None
-            return _told_time(answer.headers or {})
+            return self._listed(limit=1, page_size=1)[1]
+
+    def _listed(self, **filters: Any) -> tuple[list[Any], int | None]:
+        """Calls, and the time that Twilio told with them, in ms and to the second."""
+        try:
+            answer = self._api.calls.list_with_http_info(**filters)
+        except (TwilioRestException, TwilioServiceException):
+            raise
+        except TwilioException as error:
+            raise _page_refused(error) from None
+        return answer.data, _told_time(answer.headers or {})
 
     def _not_to_ourselves(self, number: str) -> None:
         if number == self._from:

@@ -5,6 +5,8 @@ How a call is asked for is in test_gateway_creates.py.
 
 from __future__ import annotations
 
+import time
+from email.utils import formatdate
 from typing import Any
 
 import pytest
@@ -68,7 +70,7 @@ def test_a_lost_call_is_found_among_older_inbound_and_dialled_ones(peer: Peer) -
         call("CA-inbound", "Mon, 30 Nov 2026 03:00:05 +0000", direction="inbound"),
         call("CA-leg", "Mon, 30 Nov 2026 03:00:06 +0000", direction="outbound-dial"),
     )
-    found = gateway(peer.url).find_call(ADA, since_ms=SINCE_MS)
+    found = gateway(peer.url).find_call(ADA, since_ms=SINCE_MS, now_ms=SINCE_MS)
     assert found == CallReport("CA-ours", "in-progress")
     ((method, path, fields),) = peer.asked
     assert (method, path) == ("GET", f"/2010-04-01/Accounts/{SID}/Calls.json")
@@ -78,7 +80,7 @@ def test_a_lost_call_is_found_among_older_inbound_and_dialled_ones(peer: Peer) -
 def test_the_newest_is_found_in_whatever_order_the_rows_come(peer: Peer) -> None:
     rows = [call(f"CA{n}", f"Mon, 30 Nov 2026 03:00:0{n} +0000") for n in (3, 5, 2, 4)]
     peer.answer = listing(*rows)
-    found = gateway(peer.url).find_call(ADA, since_ms=SINCE_MS)
+    found = gateway(peer.url).find_call(ADA, since_ms=SINCE_MS, now_ms=SINCE_MS)
     assert found is not None
     assert found.provider_id == "CA5"
 
@@ -86,7 +88,7 @@ def test_the_newest_is_found_in_whatever_order_the_rows_come(peer: Peer) -> None
 def test_a_call_still_in_the_queue_has_no_start_and_is_found_by_its_status(peer: Peer) -> None:
     waiting = call("CA-waiting", "Mon, 30 Nov 2026 03:00:02 +0000", status="queued", start_time=None)
     peer.answers = [listing(), listing(waiting)]
-    found = gateway(peer.url).find_call(ADA, since_ms=SINCE_MS)
+    found = gateway(peer.url).find_call(ADA, since_ms=SINCE_MS, now_ms=SINCE_MS)
     assert found == CallReport("CA-waiting", "queued")
     assert peer.asked[1][2]["Status"] == ["queued"]
     assert "StartTime>" not in peer.asked[1][2]
@@ -94,4 +96,16 @@ def test_a_call_still_in_the_queue_has_no_start_and_is_found_by_its_status(peer:
 
 def test_a_call_that_never_arrived_is_not_found(peer: Peer) -> None:
     peer.answer = listing(call("CA-older", "Mon, 30 Nov 2026 02:59:59 +0000"), call("CA-undated", ""))
-    assert gateway(peer.url).find_call(ADA, since_ms=SINCE_MS) is None
+    assert gateway(peer.url).find_call(ADA, since_ms=SINCE_MS, now_ms=SINCE_MS) is None
+
+
+def test_a_call_that_their_clock_dated_before_we_asked_is_found_when_ours_is_ahead(peer: Peer) -> None:
+    """The peer dates its answers with this machine's clock; ours is taken to be 5 s ahead of it."""
+    now_ms = int(time.time() * 1000) + 5_000
+    dated = formatdate(now_ms // 1000 - 5)
+    peer.answer = listing(call("CA-ours", dated))
+    found = gateway(peer.url).find_call(ADA, since_ms=now_ms, now_ms=now_ms)
+    assert found is not None and found.provider_id == "CA-ours"
+    hour_old = listing(call("CA-older", formatdate(now_ms // 1000 - 3_600)))
+    peer.answer = hour_old
+    assert gateway(peer.url).find_call(ADA, since_ms=now_ms, now_ms=now_ms + 7_200_000) is None

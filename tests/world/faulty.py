@@ -127,9 +127,9 @@ class Fails:
         self.asked.append("look_up")
         return self.inner.look_up(provider_id)
 
-    def find_call(self, number: str, *, since_ms: int) -> CallReport | None:
+    def find_call(self, number: str, *, since_ms: int, now_ms: int) -> CallReport | None:
         self.asked.append("find_call")
-        return self.inner.find_call(number, since_ms=since_ms)
+        return self.inner.find_call(number, since_ms=since_ms, now_ms=now_ms)
 
     def check(self) -> int | None:
         return self.inner.check()

@@ -39,10 +39,13 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     phone = item.stash.get(_PHONE, None)
     if phone is None:
         return
+    surprise = ""
     try:
         phone.nothing_else_happened()
-    except AssertionError as surprise:
-        pytest.fail(str(surprise), pytrace=False)
+    except AssertionError as error:
+        surprise = str(error)
+    if surprise:  # outside of the handler, or it is printed twice
+        pytest.fail(surprise, pytrace=False)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""The wire to a running dev phone, and waiting on it. What people do with phones is `phones.py`."""
+"""The wire to a running dev phone, and waiting on it. What people do with phones is `devices.py`."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ import secrets
 import socket
 import threading
 import time
+from datetime import UTC, datetime
 from typing import Any
 
 from flask import Blueprint, Response, abort, current_app, g, jsonify, request
@@ -96,6 +97,8 @@ def note(response: Response) -> Response:
     if "entry" not in g:  # refused at the door of the app
         return response
     g.entry["status"] = response.status_code
+    # The line's, so that it goes with the dates of the records.
+    response.date = datetime.fromtimestamp(driver().clock.now().date, UTC)
     response.headers["Twilio-Request-Id"] = "RQ" + secrets.token_hex(16)
     response.headers["Twilio-Concurrent-Requests"] = str(g.at_once)
     response.headers["Twilio-Request-Duration"] = f"{time.monotonic() - g.begun:.3f}"
