@@ -25,7 +25,7 @@ class Device:
         self._phone, self.number = phone, number
 
     def behaves(self, behaviour: Behaviour, **more: Any) -> Device:
-        """From now on this phone does that by itself; behaviours, and `more` such as `after_s`: docs/control-api.md."""
+        """From now on this phone does that by itself; behaviours and `more`: docs/control-api.md."""
         self._phone.send("PUT", f"/phones/{self.number}", {"behaviour": behaviour, **more})
         return self
 
