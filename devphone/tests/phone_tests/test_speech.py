@@ -31,7 +31,7 @@ def test_what_is_said_reaches_the_action_after_a_silence(
     application.says("/key", "<Say>I see.</Say>")
     body = '<Gather input="speech" speechTimeout="2" action="/key"><Say>Why do you call?</Say></Gather>'
     call = answered(phone, client, application, body)
-    assert call.record()["takes_speech"] is True
+    assert (call.record()["takes_speech"], call.record()["takes_keys"]) == (True, False)
     call.says(ONE_SECOND, 0.75)
     phone.advance(2.9)
     assert application.at("/key") == []

@@ -41,6 +41,7 @@ def call_view(call: Call) -> dict[str, Any]:
         "keys": call.keys,
         "answered_by": call.answered_by,
         "listening": call.programme.gathering is not None,
+        "takes_keys": call.programme.gathering is not None and call.programme.gathering.takes_keys,
         "takes_speech": call.programme.gathering is not None and call.programme.gathering.takes_speech,
         "transcript": [asdict(heard) for heard in call.transcript],
         "recorded": recorded(call),

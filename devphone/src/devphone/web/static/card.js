@@ -36,7 +36,8 @@ export function statusOf(call) {
   if (call.at === "screener") return `A screener talks to ${call.from}`;
   if (call.at === "voicemail") return `The mailbox talks to ${call.from}`;
   if (call.status !== "in-progress") return "A call is on its way";
-  const turn = call.takes_speech ? "\nSpeak or press keys now" : call.listening ? "\nKeys count now" : "";
+  const counts = [call.takes_speech && "Speak", call.takes_keys && "press keys"].filter(Boolean).join(" or ");
+  const turn = counts && `\n${counts[0].toUpperCase()}${counts.slice(1)} now`;
   return `On the line with ${outwards ? call.to : call.from}${turn}`;
 }
 
