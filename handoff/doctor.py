@@ -19,6 +19,7 @@ from handoff.people import mask, of_environment
 from handoff.people_file import BadPeople
 from handoff.policy import Step
 from handoff.web.health import CLOCK_SILENT_MS, WORKER_SILENT_MS, what_is_missing
+from voice.gateway import GatewayError, Sender
 
 #: More than this is no accident; Twilio dates its calls to the second, and we look for lost ones by that.
 SKEW_MS = 3 * SECOND
@@ -108,19 +109,35 @@ def _processes(services: Services) -> Iterator[Finding]:
 
 
 def _twilio(services: Services) -> Iterator[Finding]:
-    from voice.gateway import GatewayError
-
     try:
         asked = services.clock()
         theirs = services.gateway.check()
         answered = services.clock()
+        sender = services.gateway.sender()
     except GatewayError as error:
         yield Finding("!!", f"Twilio: {error}")
         return
     yield Finding("ok", "Twilio accepts the credentials")
+    yield from _sender(sender, mask(services.settings.twilio_from))
     if theirs is not None:
         # What is proven, however long the answer took: it was dated between asking and having it.
         yield _skew(max(0, asked - theirs - SECOND) - max(0, theirs - answered))
+
+
+def _sender(sender: Sender | None, number: str) -> Iterator[Finding]:
+    """Whether people can be called and texted from our number."""
+    if sender is None:
+        yield Finding(
+            "!!",
+            f"TWILIO_FROM_NUMBER: {number} is no number of this account, so that nobody is texted; "
+            "calls go out only if it is a verified caller id",
+        )
+        return
+    unable = [word for word, can in (("call", sender.calls), ("text", sender.texts)) if not can]
+    if unable:
+        yield Finding("!!", f"TWILIO_FROM_NUMBER: {number} can't {' or '.join(unable)}")
+    else:
+        yield Finding("ok", f"{number} is a number of the account that can call and text")
 
 
 def _skew(ahead_ms: int) -> Finding:

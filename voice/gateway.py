@@ -32,6 +32,14 @@ class CallReport:
     answered_by: str | None = None
 
 
+@dataclass(frozen=True)
+class Sender:
+    """What the number that we call and text from can do."""
+
+    calls: bool
+    texts: bool
+
+
 class GatewayError(Exception):
     """It did not work. Always one of the three below, which say what may be done about it.
 
@@ -95,6 +103,9 @@ class Gateway(Protocol):
 
         None when the provider has none: it may be too early to say, or the create never arrived.
         """
+
+    def sender(self) -> Sender | None:
+        """What our own number can do; None when the account has no such number."""
 
     def check(self) -> int | None:
         """Asks the provider for nothing but whether it knows us: the credentials are good.

@@ -73,7 +73,13 @@ def test_where_all_is_well_every_line_says_so(installation: Installation) -> Non
     found = installation.findings()
     assert {one.mark for one in found} == {"ok"}
     told = "\n".join(one.what for one in found)
-    for words in ("a clock was seen", "a worker was seen", "accepts the credentials", "goes with Twilio's"):
+    for words in (
+        "a clock was seen",
+        "a worker was seen",
+        "accepts the credentials",
+        "can call and text",
+        "goes with Twilio's",
+    ):
         assert words in told
     assert ADA not in told and TOKEN not in told
 
@@ -99,6 +105,13 @@ def test_a_clock_that_does_not_go_with_twilios_is_a_problem(
     assert words in problem
     assert "NTP" in problem
     assert "19 s" in problem or "20 s" in problem
+
+
+def test_a_number_that_is_not_the_accounts_is_a_problem(installation: Installation) -> None:
+    installation.beat("clock", "worker")
+    installation.environ["TWILIO_FROM_NUMBER"] = "+12125550199"
+    [problem] = installation.wrong()
+    assert problem.startswith("TWILIO_FROM_NUMBER: …0199 is no number of this account")
 
 
 def test_credentials_that_twilio_refuses_are_a_problem_and_say_nothing_about_clocks(

@@ -14,7 +14,7 @@ import pytest
 from handoff.states import Disposition
 from tests.shared_data import shared
 from voice.gateway import GatewayError, Permanent, Retryable, Unknown
-from voice.twilio_gateway import _CODES
+from voice.twilio_errors import CODES
 
 from .twilio_peer import ADA, SID, TOKEN, Peer, failure, gateway
 
@@ -34,10 +34,10 @@ def test_every_code_of_the_rest_api_has_been_decided_about() -> None:
     published = [row for row in shared("twilio/error-codes.json")["codes"] if row["where"].startswith("rest")]
     for row in published:
         if row["code"] not in (20001, 20404):
-            decided = _CODES[row["code"]]
+            decided = CODES[row["code"]]
             assert (decided.kind, decided.disposition) in expected[row["class"]], row
     assert len(published) > 35
-    assert set(_CODES) <= {row["code"] for row in shared("twilio/error-codes.json")["codes"]}
+    assert set(CODES) <= {row["code"] for row in shared("twilio/error-codes.json")["codes"]}
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_no_number_and_no_secret_is_in_an_error_or_a_log(
     peer.answer = (400, said)
     errors = [failure(peer.url), failure("http://127.0.0.1:9")]
     with pytest.raises(GatewayError) as caught:
-        gateway(peer.url).find_call(ADA, since_ms=0)
+        gateway(peer.url).find_call(ADA, since_ms=0, now_ms=0)
     for error in [*errors, caught.value]:
         shown = f"{error} {error!r} {error.args}"
         assert error.__suppress_context__

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from voice.gateway import CallReport, Gateway, Placed
+from voice.gateway import CallReport, Gateway, Placed, Sender
 
 if TYPE_CHECKING:
     from .world import World
@@ -130,6 +130,9 @@ class Fails:
     def find_call(self, number: str, *, since_ms: int, now_ms: int) -> CallReport | None:
         self.asked.append("find_call")
         return self.inner.find_call(number, since_ms=since_ms, now_ms=now_ms)
+
+    def sender(self) -> Sender | None:
+        return self.inner.sender()
 
     def check(self) -> int | None:
         return self.inner.check()
