@@ -17,6 +17,7 @@ import redis
 
 from handoff import keys, resume, states
 from handoff.config import BadSettings
+from handoff.errors import Invalid
 from handoff.models import Rights, Urgency
 from handoff.moments import rfc3339
 
@@ -104,6 +105,36 @@ def doctor(offline: bool) -> None:
         click.echo(f"{finding.mark}  {finding.what}")
         sound = sound and not finding.wrong
     sys.exit(0 if sound else 1)
+
+
+@main.command()
+@click.option("--policy", help="Another policy than the default one.")
+@click.option("--contact", help="One contact, as a request may ask for.")
+@click.option(
+    "--urgency", type=click.Choice([str(one) for one in Urgency]), default="normal", show_default=True
+)
+def who(policy: str | None, contact: str | None, urgency: str) -> None:
+    """Show who would be rung now, step by step. Nobody is."""
+    from handoff import bootstrap, rehearsal
+
+    with _plain_errors():
+        services = bootstrap.from_environment()
+        people, now = services.handoffs.rules().people, services.clock()
+        for line in rehearsal.who(people, Urgency(urgency), now, policy=policy, contact=contact):
+            click.echo(line)
+
+
+@main.command()
+@click.argument("contact")
+def call(contact: str) -> None:
+    """Place a test call to CONTACT and tell what happens. Exit code 1 when they were not reached."""
+    from handoff import bootstrap, rehearsal
+
+    with _plain_errors():
+        last = ""
+        for last in rehearsal.call(bootstrap.from_environment(), contact):
+            click.echo(last)
+    sys.exit(0 if last.endswith(rehearsal.REACHED) else 1)
 
 
 @main.command("states")
@@ -209,5 +240,7 @@ def _plain_errors() -> Iterator[None]:
         yield
     except BadSettings as error:
         raise click.ClickException("these settings can't work:\n" + "\n".join(error.problems)) from None
+    except Invalid as error:
+        raise click.ClickException(error.errors[0].message) from None
     except redis.RedisError as error:
         raise click.ClickException(f"Redis can't be reached: {type(error).__name__}") from None
