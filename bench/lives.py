@@ -9,6 +9,7 @@ import handoff.store
 from handoff import attempts, ids, lifecycle, links
 from handoff.calls import Calls
 from handoff.changes import Rules
+from handoff.claims import Claims
 from handoff.commands import Handoffs
 from handoff.effects import EffectKind
 from handoff.messages import OpenRequest
@@ -60,14 +61,14 @@ def open_many(store: Store, count: int, first_ms: int) -> None:
             raise RuntimeError("a commit was refused")
 
 
-def whole_life(handoffs: Handoffs, calls: Calls, secret_key: str) -> Handoff:
+def whole_life(handoffs: Handoffs, calls: Calls, claims: Claims, secret_key: str) -> Handoff:
     """A handoff as most are: rung, answered, "I'm on it" by key, then done by link; a text went out too."""
     store = handoffs.store
     opened = handoffs.open(wanted(), KEY, ids.random_text(22)).handoff
     call_id = next(one.call for one in opened.attempts if one.call)
     attempt = next(one.id for one in opened.attempts if one.call)
     effect = store.begin(f"{EffectKind.PLACE_CALL}-{call_id}", handoffs.clock(), 60_000, _RUN)
-    if effect is None or calls.claim(call_id, effect, _RUN) is None:
+    if effect is None or claims.claim(call_id, effect, _RUN) is None:
         raise RuntimeError("the call could not be claimed")
     calls.placed(call_id, f"CA{ids.random_text(32)}")
     store.finish(effect, handoffs.clock())

@@ -26,6 +26,7 @@ from bench import figures, lives, places
 from bench.figures import Spread
 from handoff import attempts, logs
 from handoff.calls import Calls
+from handoff.claims import Claims
 from handoff.commands import Handoffs
 from handoff.dev import redis_server
 from handoff.limits import Limits
@@ -102,12 +103,14 @@ def _memory(handoffs: Handoffs, count: int) -> int:
         return int(client.info("memory")["used_memory"]) - wakes
 
     store = handoffs.store
-    calls = Calls(handoffs, Pacer(store.connections, store.keys), Limits())
+    pacer = Pacer(store.connections, store.keys, Limits())
+    calls = Calls(handoffs, pacer)
+    claims = Claims(calls, pacer)
     for _ in range(50):  # so that the first tables and scripts are there
-        lives.whole_life(handoffs, calls, SECRET_KEY)
+        lives.whole_life(handoffs, calls, claims, SECRET_KEY)
     before = used()
     for _ in range(count):
-        if not lives.whole_life(handoffs, calls, SECRET_KEY).closed:
+        if not lives.whole_life(handoffs, calls, claims, SECRET_KEY).closed:
             raise RuntimeError("a life did not end")
     return (used() - before) // count
 

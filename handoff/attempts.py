@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from handoff.changes import Change, Draft, Rules, open_calls, update_attempt
-from handoff.ladder import advance, try_next_number
+from handoff.ladder import NOT_THERE, advance, let_sleep, try_next_number
 from handoff.limits import Held
-from handoff.models import SERVICE, Channel, EventType, Handoff, Position
+from handoff.models import SERVICE, Attempt, Channel, EventType, Handoff
 from handoff.moments import rfc3339
 from handoff.states import Disposition, State
 
@@ -24,40 +24,67 @@ def end_attempt(
     now: int,
     *,
     detail: str | None = None,
+    other_number: bool = True,
 ) -> Change | None:
     """An attempt has ended: put down what it told us, and go on with the ladder when nothing rings.
 
-    What a person pressed in it stays what it was. None when the attempt had ended before.
+    What a person pressed in it stays what it was. None when the attempt had ended before. Without
+    `other_number` their next number is not tried: they are on the phone with us.
     """
     attempt = handoff.attempt(attempt_id)
     if attempt is None or attempt.ended_at is not None:
         return None
     draft = Draft(handoff, now)
-    decided = attempt.disposition is not None
+    goes_on = _ended(draft, attempt, disposition, detail)
+    absent = other_number and disposition in NOT_THERE
+    if goes_on and not (absent and try_next_number(draft, rules, attempt)):
+        if not open_calls(draft.handoff):
+            advance(draft, rules)
+    return draft.change()
+
+
+def put_to_bed(
+    handoff: Handoff, attempt_id: str, rules: Rules, now: int, *, detail: str = "quiet hours"
+) -> Change | None:
+    """A call that was due ends without being placed, since its contact must not be rung on this number any
+    more: by now they have quiet hours, or an edit took the number out. None when it had ended before.
+
+    Whoever has another number and may be rung is rung there; else it goes on as the policy's `quiet` says.
+    """
+    attempt = handoff.attempt(attempt_id)
+    if attempt is None or attempt.ended_at is not None:
+        return None
+    draft = Draft(handoff, now)
+    goes_on = _ended(draft, attempt, Disposition.WITHDRAWN, detail)
+    if goes_on and not try_next_number(draft, rules, attempt):
+        let_sleep(draft, rules)
+    return draft.change()
+
+
+def _ended(draft: Draft, attempt: Attempt, disposition: Disposition, detail: str | None) -> bool:
+    """Puts down what the attempt told us. Whether the ladder goes on from here: it was a call that brought no
+    decision, nobody has the handoff, and no wait is on, which has its own end."""
     update_attempt(
         draft,
-        attempt_id,
-        ended_at=now,
+        attempt.id,
+        ended_at=draft.now,
         disposition=attempt.disposition or disposition,
         detail=detail or attempt.detail,
     )
-    if not decided:
-        draft.note(
-            EventType.ATTEMPT_ENDED,
-            SERVICE,
-            attempt=attempt_id,
-            contact=attempt.contact,
-            channel=attempt.channel,
-            disposition=disposition,
-            detail=detail,
-        )
-    waiting = draft.handoff.state is State.ESCALATING and not draft.handoff.exhausted
-    if waiting and not decided and attempt.channel is Channel.CALL and now < handoff.deadline:
-        present = handoff.position == Position(round=attempt.round, step=attempt.step)
-        if not (present and try_next_number(draft, rules, attempt, disposition)):
-            if not open_calls(draft.handoff):
-                advance(draft, rules)
-    return draft.change()
+    if attempt.disposition is not None:
+        return False
+    draft.note(
+        EventType.ATTEMPT_ENDED,
+        SERVICE,
+        attempt=attempt.id,
+        contact=attempt.contact,
+        channel=attempt.channel,
+        disposition=disposition,
+        detail=detail,
+    )
+    handoff = draft.handoff
+    idle = handoff.exhausted or handoff.next_step_at is not None or draft.now >= handoff.deadline
+    return handoff.state is State.ESCALATING and not idle and attempt.channel is Channel.CALL
 
 
 def hold(handoff: Handoff, attempt_id: str, why: Held, until: int, now: int) -> Change | None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from handoff import config, keys, logs, people
 from handoff.calls import Calls
 from handoff.changes import Rules
+from handoff.claims import Claims
 from handoff.commands import Enqueue, Handoffs
 from handoff.config import Settings
 from handoff.moments import DAY, SECOND, now_ms
@@ -37,6 +38,7 @@ class Services:
     shared_people: SharedPeople
     handoffs: Handoffs
     calls: Calls
+    claims: Claims
     waiting: Waiting
     gateway: Gateway
     verifier: Verifier
@@ -50,12 +52,15 @@ def build(settings: Settings, *, clock: Callable[[], int] = now_ms) -> Services:
     store, shared = Store(connections, keyspace), SharedPeople(connections, keyspace)
     enqueue = RqEnqueue(connections.for_enqueue(), settings.prefix)
     handoffs = Handoffs(store, _rules(settings, shared, clock), enqueue, clock)
+    pacer = Pacer(connections, keyspace, settings.limits)
+    calls = Calls(handoffs, pacer)
     return Services(
         settings=settings,
         store=store,
         shared_people=shared,
         handoffs=handoffs,
-        calls=Calls(handoffs, Pacer(connections, keyspace), settings.limits),
+        calls=calls,
+        claims=Claims(calls, pacer),
         waiting=Waiting(store, settings.waiters_per_worker),
         gateway=TwilioGateway(
             settings.twilio_account_sid,

@@ -1,7 +1,8 @@
-"""What becomes of a phone call, in the records: claimed, placed, unknown, ringing, answered, ended.
+"""What becomes of a phone call, in the records: placed, unknown, ringing, answered, ended.
 
-A call and the handoffs it carries change in one commit. Who speaks to the provider, and in which words,
-is voice/'s business; a call's state never goes back, whatever order its callbacks arrive in.
+A call and the handoffs it carries change in one commit, and a call's state never goes back, whatever order
+its callbacks arrive in. Whether a call may begin, and who claims it, is claims.py's business; who speaks to
+the provider, and in which words, is voice/'s.
 """
 
 from __future__ import annotations
@@ -14,12 +15,10 @@ from handoff.changes import Change
 from handoff.commands import MAX_ROUNDS, Handoffs
 from handoff.effects import Effect, EffectKind
 from handoff.errors import Unavailable
-from handoff.limits import Held, Limits
-from handoff.models import Call, EventType, Handoff, Urgency
+from handoff.models import Call, EventType, Handoff
 from handoff.moments import MINUTE, SECOND
-from handoff.policy import next_position
 from handoff.states import CallState, Disposition, may_move
-from handoff.store import Done, Hold, Pacer, Plan, Store
+from handoff.store import Done, Pacer, Plan, Store
 
 #: Promise 7: a call whose callbacks are missing is looked up this long after its ring time, but never before
 #: the create itself must have ended (voice/twilio_gateway.py gives up on one after 36 s).
@@ -27,78 +26,24 @@ RECONCILE_AFTER_MS = 30 * SECOND
 CREATE_LIMIT_MS = 40 * SECOND
 #: The longest a call may last at the provider, in seconds. Long enough to clear a wall while on the line.
 TIME_LIMIT_S = 600
-#: How soon a call looks again whether its number's line, which another call has, is free: at first, at last.
-#: Shorter holds are not put on the timeline: nobody asks why a phone rang two seconds later.
-WORTH_TELLING_MS = 3 * SECOND
-LINE_BUSY_MS, LINE_BUSY_LONGEST_MS = 2 * SECOND, 10 * SECOND
 
 
 class Calls:
     """Changes of call records."""
 
-    def __init__(self, handoffs: Handoffs, pacer: Pacer, limits: Limits):
+    def __init__(self, handoffs: Handoffs, pacer: Pacer):
         self.handoffs = handoffs
         self.store: Store = handoffs.store
-        self._pacer, self._limits = pacer, limits
-
-    def claim(self, call_id: str, effect: Effect, run: str) -> Call | None:
-        """Takes a due call for placing: from here on it is never created again. None when it may not be.
-
-        Also takes the number's line, and sets when the call is looked up should nothing more be heard. A line
-        that another call has puts the effect off, and so does a limit (limits.py); a call that nobody needs
-        any more ends here; one that an earlier run took and never came back from is unknown from now on
-        (promise 7). `run` names this run, so that its own claim is known again when only the reply was lost.
-        """
-        for _ in range(MAX_ROUNDS):
-            call = self.store.read_call(call_id)
-            now = self.handoffs.clock()
-            if call is not None and call.state is CallState.PLACING:
-                if call.placing_run == run:
-                    return call
-                self.lost_reply(call_id, "the process that placed it died")
-                return None
-            if call is None or call.state is not CallState.DUE:
-                return None
-            if not self.needed(call):
-                self.withdraw(call_id)
-                return None
-            if self.store.line_of(call.number) is not None:
-                self._wait_for_line(call, effect, now)
-                return None
-            urgency = self._urgency(call)
-            if hold := self._pacer.hold(call.id, call.number, urgency, call.created_at, self._limits, now):
-                self._hold(call, effect, hold, now)
-                return None
-            placing = _moved(call, CallState.PLACING, placing_at=now, placing_run=run)
-            assert placing is not None
-            due = now + max(call.ring_s * SECOND + RECONCILE_AFTER_MS, CREATE_LIMIT_MS)
-            plan = Plan(calls=[placing], take_line=call, effects=[effects.reconcile_call(call.id, due)])
-            if isinstance(self.store.commit(plan, now), Done):
-                return placing
-        raise Unavailable("Too much is going on with this call.")
-
-    def needed(self, call: Call) -> bool:
-        """Whether any handoff that this call carries still wants somebody rung."""
-        return any(
-            handoff is not None
-            and not handoff.closed
-            and self.handoffs.clock() < handoff.deadline
-            and (attempt := handoff.attempt(entry.attempt)) is not None
-            and attempt.disposition is None
-            and attempt.ended_at is None
-            and handoff.acknowledged is None
-            for entry in call.entries
-            for handoff in [self.store.read(entry.handoff)]
-        )
+        self._pacer = pacer
 
     def give_back(self, call_id: str) -> None:
         """The provider provably did not process the create: the call is due again, its line free."""
         if call := self.store.read_call(call_id):
-            self._pacer.did_not_begin(call_id, call.number)
+            self._pacer.did_not_begin(call, self.handoffs.clock())
         self._change(
             call_id,
             lambda call: (
-                _moved(call, CallState.DUE, placing_at=None)
+                moved_on(call, CallState.DUE, placing_at=None)
                 if call.state is CallState.PLACING and call.provider_id is None
                 else None
             ),
@@ -128,6 +73,34 @@ class Calls:
             call_id, lambda call: Disposition.WITHDRAWN if call.state is CallState.DUE else None
         )
         return moved is not None
+
+    def leave_alone(self, call_id: str, why: str) -> None:
+        """Ends a call that is due and is not to be placed: its contact must not be rung now. The ladder goes
+        on."""
+        self._end(
+            call_id,
+            lambda call: Disposition.WITHDRAWN if call.state is CallState.DUE else None,
+            rule=lambda handoff, attempt, now: attempts.put_to_bed(
+                handoff, attempt, self.handoffs.rules(), now, detail=why
+            ),
+        )
+
+    def busy_with_us(self, call_id: str) -> None:
+        """Ends a call that is due to a number whose line another call of ours has for too long. Their other
+        numbers are theirs as well: nobody is rung there while they talk to us."""
+        self._end(
+            call_id,
+            lambda call: Disposition.BUSY if call.state is CallState.DUE else None,
+            rule=lambda handoff, attempt, now: attempts.end_attempt(
+                handoff,
+                attempt,
+                Disposition.BUSY,
+                self.handoffs.rules(),
+                now,
+                detail="on another call of ours",
+                other_number=False,
+            ),
+        )
 
     def heard_everything(self, call_id: str) -> None:
         """The voice came to its goodbye, and no key was pressed."""
@@ -178,6 +151,7 @@ class Calls:
         *,
         provider_id: str | None = None,
         detail: str | None = None,
+        rule: Callable[[Handoff, str, int], Change | None] | None = None,
     ) -> Call | None:
         told: list[Disposition] = []
 
@@ -185,7 +159,7 @@ class Calls:
             if (what := disposition(call)) is None:
                 return None
             told[:] = [what]
-            return _moved(
+            return moved_on(
                 call,
                 CallState.ENDED,
                 ended_at=self.handoffs.clock(),
@@ -193,8 +167,10 @@ class Calls:
             )
 
         def ended(_: Call) -> Callable[[Handoff, str, int], Change | None]:
-            return lambda handoff, attempt, now: attempts.end_attempt(
-                handoff, attempt, told[0], self.handoffs.rules(), now, detail=detail
+            return rule or (
+                lambda handoff, attempt, now: attempts.end_attempt(
+                    handoff, attempt, told[0], self.handoffs.rules(), now, detail=detail
+                )
             )
 
         drop = [f"{kind}-{call_id}" for kind in (EffectKind.RECONCILE_CALL, EffectKind.PLACE_CALL)]
@@ -203,47 +179,14 @@ class Calls:
             self._counted(moved)
         return moved
 
-    def _wait_for_line(self, call: Call, effect: Effect, now: int) -> None:
-        """One call at a time on a number. Whoever has waited for as long as a phone rings lets the ladder go
-        on to the next person, if there is one; else it waits, looking less and less often."""
-        waited = now - call.created_at
-        if waited > call.ring_s * SECOND and self._somebody_is_next(call):
-            self.end(call.id, Disposition.BUSY, detail="on another call of ours")
-            return
-        again = now + min(LINE_BUSY_MS + waited // 8, LINE_BUSY_LONGEST_MS)
-        self.store.postpone(effect, again, now, failed=False)
-
-    def _hold(self, call: Call, effect: Effect, hold: Hold, now: int) -> None:
-        """Puts the call off, and says so where people look, once for each reason. A number that may not be
-        rung for longer than a phone rings lets the ladder go on, if there is somebody else."""
-        too_long = hold.until - now > call.ring_s * SECOND
-        if hold.why is Held.NUMBER and too_long and self._somebody_is_next(call):
-            self.end(call.id, Disposition.BLOCKED, detail="called as often as this number may be")
-            return
-        for entry in call.entries if hold.until - now > WORTH_TELLING_MS else ():
-            self.handoffs.change(entry.handoff, _held(entry.attempt, hold))
-        self.store.postpone(effect, max(hold.until, now + 1), now, failed=False)
-
-    def _urgency(self, call: Call) -> Urgency:
-        """The highest of the handoffs that it carries."""
-        found = [self.store.read(entry.handoff) for entry in call.entries]
-        return max((one.urgency for one in found if one), key=lambda one: one.rank, default=Urgency.NORMAL)
-
     def _counted(self, call: Call) -> None:
         """What an ended call leaves in the counters: its place in the queue is free, its minutes are paid."""
+        now = self.handoffs.clock()
         if call.placing_at is None:
-            self._pacer.leave(call.id)
-        elif self._limits.price_a_minute and call.answered_at is not None and call.ended_at is not None:
-            minutes = -(-(call.ended_at - call.answered_at) // MINUTE)
-            if minutes > 1:
-                self._pacer.spent((minutes - 1) * self._limits.price_a_minute, call.ended_at)
-
-    def _somebody_is_next(self, call: Call) -> bool:
-        rules = self.handoffs.rules()
-        found = [self.store.read(entry.handoff) for entry in call.entries]
-        return any(
-            one and one.position and next_position(rules.policy_for(one), one.position) for one in found
-        )
+            self._pacer.leave(call, now)
+            self._pacer.did_not_begin(call, now)
+        elif call.answered_at is not None and call.ended_at is not None:
+            self._pacer.lasted(-(-(call.ended_at - call.answered_at) // MINUTE), now)
 
     def _bind(
         self, call_id: str, provider_id: str | None, state: CallState, event: EventType, **data: Any
@@ -256,7 +199,7 @@ class Calls:
         def move(call: Call) -> Call | None:
             binds = provider_id is not None and call.provider_id is None
             if may_move(call.state, state):
-                return _moved(
+                return moved_on(
                     call,
                     state,
                     provider_id=call.provider_id or provider_id,
@@ -317,11 +260,8 @@ class Calls:
         return [change for change in changes if change is not None]
 
 
-def _held(attempt: str, hold: Hold) -> Callable[[Handoff, int], Change | None]:
-    return lambda handoff, now: attempts.hold(handoff, attempt, hold.why, hold.until, now)
-
-
-def _moved(call: Call, state: CallState, **fields: Any) -> Call | None:
+def moved_on(call: Call, state: CallState, **fields: Any) -> Call | None:
+    """The call in this state, or None when it may not come to it from where it is."""
     if not may_move(call.state, state):
         return None
     return call.model_copy(update={"state": state, "rev": call.rev + 1, **fields})

@@ -5,19 +5,21 @@ It says what is wrong and what to do, and places no call. What else should be lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import redis
 
-from handoff import bootstrap, config, people_source
+from handoff import bootstrap, config, people_file, people_source
 from handoff.bootstrap import Services
 from handoff.config import Settings
 from handoff.moments import SECOND
 from handoff.people import mask, of_environment
 from handoff.people_file import BadPeople
-from handoff.policy import Step
+from handoff.policy import People, Step
+from handoff.store import SharedText
 from handoff.web.health import CLOCK_SILENT_MS, WORKER_SILENT_MS, what_is_missing
 from voice.gateway import GatewayError, Sender
 
@@ -48,16 +50,16 @@ def examine(
             yield Finding("!!", problem)
         return
     yield Finding("ok", f"settings; Twilio will sign for {settings.public_url}")
-    yield from _people(settings)
+    here = yield from _people(settings)
     if offline:
         return
     services = bootstrap.build(settings, clock=clock) if clock else bootstrap.build(settings)
-    yield from _redis(services)
+    yield from _redis(services, here)
     yield from _twilio(services)
 
 
-def _people(settings: Settings) -> Iterator[Finding]:
-    """Who is reached, as the environment or the people file on this machine says."""
+def _people(settings: Settings) -> Generator[Finding, None, People | None]:
+    """Whom the environment or the people file on this machine names; None when it can't be used."""
     people = of_environment(settings.contacts, settings.ring_s, settings.rounds)
     if settings.people_path is not None:
         try:
@@ -65,8 +67,13 @@ def _people(settings: Settings) -> Iterator[Finding]:
         except BadPeople as error:
             for problem in error.problems:
                 yield Finding("!!", f"HANDOFF_PEOPLE: {problem}")
-            return
+            return None
         yield Finding("ok", f"people file {settings.people_path}, version {people.version}")
+    yield from _policies(people)
+    return people
+
+
+def _policies(people: People) -> Iterator[Finding]:
     for policy in people.policies:
         ladder = ", then ".join(_step(step) for step in policy.steps)
         rounds = f", {policy.rounds} times" if policy.rounds > 1 else ""
@@ -81,7 +88,7 @@ def _step(step: Step) -> str:
     return f"{people} for {step.ring_s} s{wait}"
 
 
-def _redis(services: Services) -> Iterator[Finding]:
+def _redis(services: Services, here: People | None) -> Iterator[Finding]:
     try:
         persistence = services.store.connections.persistence()
     except redis.RedisError as error:
@@ -92,7 +99,40 @@ def _redis(services: Services) -> Iterator[Finding]:
         yield Finding(
             "??", f"appendfsync is {persistence.fsync}: a power cut can lose the last second; use always"
         )
+    if services.settings.people_path is not None:
+        yield from _in_use(services, services.settings.people_path, here)
     yield from _processes(services)
+
+
+def _in_use(services: Services, path: Path, here: People | None) -> Iterator[Finding]:
+    """Whether the people who are reached are those of the file here; and what was found at other machines."""
+    shared, told = services.shared_people.read(), set[str]()
+    if shared is None:
+        yield Finding("??", "no people are in use yet: the first process that starts takes the file")
+    elif here is not None and shared.version == here.version:
+        yield Finding("ok", f"version {shared.version} of the people file is in use")
+    else:
+        if here is not None:
+            told.add(people_source.not_in_use(path, here.version, shared.version))
+            yield from (Finding("!!", f"HANDOFF_PEOPLE: {one}") for one in told)
+        yield from _used(services, shared)
+    for where, problems in services.shared_people.problems(services.clock()).items():
+        for problem in problems:
+            if where != people_source.place(path) or (here is not None and problem not in told):
+                yield Finding("!!", f"people file at {where}: {problem}")
+
+
+def _used(services: Services, shared: SharedText) -> Iterator[Finding]:
+    """Who is reached instead."""
+    try:
+        people = people_file.parse(shared.text, not_number=services.settings.twilio_from)
+    except BadPeople as error:
+        yield from (
+            Finding("!!", f"version {shared.version}, which is in use: {one}") for one in error.problems
+        )
+        return
+    yield Finding("ok", f"in use is version {shared.version}:")
+    yield from _policies(people)
 
 
 def _processes(services: Services) -> Iterator[Finding]:
@@ -103,9 +143,6 @@ def _processes(services: Services) -> Iterator[Finding]:
             yield Finding("ok", f"a {kind} was seen {max(0, ago_ms) // SECOND} s ago")
     for missing in what_is_missing(services):
         yield Finding("!!", missing)
-    for where, problems in services.shared_people.problems().items() if services.settings.people_path else ():
-        yield Finding("!!", f"the people file at {where} can't be used; the last good version goes on:")
-        yield from (Finding("!!", problem) for problem in problems)
 
 
 def _twilio(services: Services) -> Iterator[Finding]:

@@ -23,7 +23,7 @@ from handoff.changes import (
 )
 from handoff.effects import EffectKind
 from handoff.errors import Forbidden, Invalid
-from handoff.ladder import advance, start_step, wait_is_over
+from handoff.ladder import advance, exhaust, next_name, start, wait_is_over
 from handoff.messages import OpenRequest
 from handoff.models import (
     CLOCK,
@@ -40,7 +40,6 @@ from handoff.models import (
 )
 from handoff.moments import DAY, MINUTE, SECOND, rfc3339
 from handoff.outcomes import lost, won
-from handoff.policy import first_position, next_name, next_position
 from handoff.states import CloseReason, Disposition, Kind, State, Trigger, target
 
 MAX_ANSWER = 10_000  # characters of a free-text answer
@@ -76,6 +75,7 @@ def open_handoff(
         agent=agent,
         api_key=api_key,
         policy=policy,
+        no_default=not routing.reaches_default(rules.people, rights),
         urgency=urgency,
         created_at=now,
         deadline=deadline,
@@ -90,7 +90,7 @@ def open_handoff(
     if handoff.if_agent_gone == "cancel":
         draft.effects.append(effects.timer(EffectKind.AGENT_GONE, handoff.id, now + rules.agent_gone_ms))
     if handoff.notify == "policy":
-        start_step(draft, rules, first_position(rules.policy_for(handoff)))
+        start(draft, rules)
     return draft.change()
 
 
@@ -145,7 +145,8 @@ def ring_again(handoff: Handoff, decision: Decision, rules: Rules, now: int) -> 
     draft = Draft(handoff, now)
     draft.move(Trigger.RING_AGAIN)
     draft.note(EventType.RUNG_AGAIN, decision.by, decision.proof)
-    start_step(draft, rules, first_position(rules.policy_for(handoff)))
+    if not start(draft, rules):
+        exhaust(draft, rules)
     return _won(Trigger.RING_AGAIN, draft)
 
 
@@ -157,7 +158,7 @@ def pass_on(handoff: Handoff, decision: Decision, rules: Rules, now: int, *, att
         handoff.acknowledged is not None and not _same(handoff.acknowledged.by, decision.by)
     ):
         return Decided(lost(Trigger.PASS_ON, handoff))
-    name = next_name(rules.policy_for(handoff), handoff.position)
+    name = next_name(handoff, rules, now)
     draft = Draft(handoff, now)
     if handoff.state is State.ACKNOWLEDGED:
         end_pause(draft, Trigger.PASS_ON, decision.by, decision.proof)
@@ -242,13 +243,12 @@ def lapse(handoff: Handoff, meant_for: int | None, rules: Rules, now: int) -> De
     draft = Draft(handoff, now)
     end_pause(draft, Trigger.LAPSE, CLOCK, None)
     position = handoff.position
-    policy = rules.policy_for(handoff)
-    following = next_position(policy, position) if position else None
     # Whoever said "I'm on it" may have fallen asleep again: with nobody left to try, the first step is
     # rung again. It takes a person's key to get here, so this cannot go on by itself. Where nobody was to be
     # rung, and no operator had anybody rung, nobody is.
     if handoff.notify == "policy" or position is not None:
-        start_step(draft, rules, following or first_position(policy))
+        if not (start(draft, rules, position) or start(draft, rules)):
+            exhaust(draft, rules)
     return _won(Trigger.LAPSE, draft)
 
 

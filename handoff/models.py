@@ -146,6 +146,7 @@ class Attempt(Record):
     held: str | None = None  # the limit that kept a call waiting (limits.py), and until when
     held_until: int | None = None
     line: int = 0  # which of the contact's numbers, from 0
+    number: str | None = Field(default=None, repr=False)  # a call's, E.164; no view shows it
     started_at: int
     ended_at: int | None = None
     disposition: Disposition | None = None
@@ -156,11 +157,17 @@ class Attempt(Record):
     text_rank: int = 0  # how far a text has come (voice/dispositions.py); late callbacks never lower it
 
 
+#: Steps of a policy in order, each as the ids of its contacts.
+Climbed = tuple[tuple[str, ...], ...]
+
+
 class Position(Record):
-    """How far the escalation policy has come; both count from 0."""
+    """How far the escalation policy has come; both count from 0. `climbed` are the steps that began in this
+    round, with the people they had then: the policy may be another by now. None in records of before it."""
 
     round: int
     step: int
+    climbed: Climbed | None = None
 
 
 class Handoff(Record):
@@ -191,6 +198,7 @@ class Handoff(Record):
     policy: str
     urgency: Urgency = Urgency.NORMAL
     contact: str | None = None  # the one person asked for, instead of a policy
+    no_default: bool = False  # its key may not reach `default`: once its own people are gone, nobody is left
     position: Position | None = None
     step_started_at: int | None = None
     next_step_at: int | None = None  # nothing rings, and a wait is not over

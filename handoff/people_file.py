@@ -14,22 +14,28 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from handoff import pins
+from handoff import pins, toml_lines
 from handoff.messages import NAME
 from handoff.models import Channel, Urgency
 from handoff.people import BadNumber, mask, parse_phone
 from handoff.policy import DEFAULT_POLICY, DEFAULT_RING_S, Contact, EscalationPolicy, People, Route, Step
 from handoff.quiet import parse_hours, parse_zone
+from handoff.toml_lines import Where
 
 MAX_BYTES = 1_000_000
 #: How the voice may pronounce its English; https://www.twilio.com/docs/voice/twiml/say/text-speech
 LANGUAGES = ("en-US", "en-GB", "en-AU", "en-CA", "en-IN")
 
-Where = tuple[str | int, ...]
+#: How many problems are told at once, and how many characters of each and of the key in it.
+MOST_TOLD, LONGEST_TOLD, LONGEST_KEY = 50, 300, 100
+#: Seven digits or more, whatever people write between them. The example in messages of ours is nobody's.
+_NUMBER = re.compile(r"""\+?\d(?:[^\w:,;"'\[\]]{0,3}_?\d){6,}""")
+EXAMPLE = "+12125550123"
 
 
 class BadPeople(Exception):
-    """The file can't be used. `problems` has a line each: where (line and key), and what is wrong."""
+    """The file can't be used. `problems` has a line each: where (line and key), and what is wrong, with no
+    more of a number than its last digits."""
 
     def __init__(self, problems: list[str]):
         super().__init__("\n".join(problems))
@@ -115,18 +121,24 @@ def parse(text: str, *, not_number: str | None = None) -> People:
     Without a policy `default`, it is everybody in turn. `not_number` is the number that calls are placed from
     (E.164): nobody can have it.
     """
-    lines = _Lines(text)
+    text = text.removeprefix("\ufeff")  # editors on Windows write one
+    if (line := toml_lines.too_deep(text)) is not None:
+        raise BadPeople([f"line {line}: nests more than {toml_lines.DEEPEST} deep"])
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise BadPeople([f"no TOML: {error}"]) from None
+        raise BadPeople(_told([f"no TOML: {error}"])) from None
+    except ValueError:  # https://docs.python.org/3/library/stdtypes.html#int-max-str-digits
+        raise BadPeople(["has a number with thousands of digits"]) from None
     try:
         file = _File.model_validate(document)
     except ValidationError as error:
-        problems = [lines.say(one["loc"], _in_words(one["type"], one["msg"])) for one in error.errors()]
-        raise BadPeople(problems) from None
-    if problems := [lines.say(where, what) for where, what in _inconsistent(file, not_number)]:
-        raise BadPeople(problems)
+        wrong = [(one["loc"], _in_words(one["type"], one["msg"])) for one in error.errors()]
+    else:
+        wrong = list(_inconsistent(file, not_number))
+    if wrong:
+        lines = toml_lines.lines_of(text)
+        raise BadPeople(_told([f"{_place(where, lines)}: {what}" for where, what in wrong]))
     contacts = {
         id_: Contact(
             id=id_,
@@ -212,48 +224,29 @@ def _in_words(kind: str, message: str) -> str:
     return message.removeprefix("Value error, ")
 
 
-class _Lines:
-    """On which line each key stands, as well as can be told from the text: tomllib forgets it."""
-
-    _HEADER = re.compile(r"\s*(\[{1,2})\s*([^\[\]]+?)\s*\]{1,2}\s*(?:#.*)?$")
-    _KEY = re.compile(r"""\s*([A-Za-z0-9_.\-"']+?)\s*=""")
-
-    def __init__(self, text: str) -> None:
-        self._at: dict[Where, int] = {}
-        table: Where = ()
-        counts: dict[Where, int] = {}
-        for number, line in enumerate(text.splitlines(), 1):
-            if header := self._HEADER.match(line):
-                table = self._under(self._parts(header[2]), counts, header[1] == "[[")
-                self._at.setdefault(table, number)
-            elif key := self._KEY.match(line):
-                self._at.setdefault((*table, *self._parts(key[1])), number)
-
-    def say(self, where: Where, what: str) -> str:
-        """The problem with its place: the nearest line that is known, and the key as the file writes it."""
-        named = tuple(part for part in where if part != "[key]")
-        line = next((self._at[near] for near in _shorter(named) if near in self._at), None)
-        key = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in named).lstrip(".")
-        return f"{f'line {line}, ' if line else ''}{key or 'the file'}: {what}"
-
-    @staticmethod
-    def _parts(dotted: str) -> Where:
-        return tuple(part.strip().strip("\"'") for part in dotted.split("."))
-
-    @staticmethod
-    def _under(parts: Where, counts: dict[Where, int], repeated: bool) -> Where:
-        """The place of a header: a repeated table has a number, and so has what stands below it."""
-        place: Where = ()
-        for at, part in enumerate(parts):
-            place = (*place, part)
-            last = at == len(parts) - 1
-            if last and repeated:
-                counts[place] = counts.get(place, -1) + 1
-            if place in counts:
-                place = (*place, counts[place])
-        return place
+def _told(told: list[str]) -> list[str]:
+    """Problems as everybody may read them, the first of them."""
+    more = [f"and {len(told) - MOST_TOLD} more"] if len(told) > MOST_TOLD else []
+    return [_discreet(one) for one in told[:MOST_TOLD]] + more
 
 
-def _shorter(where: Where) -> Iterator[Where]:
-    for length in range(len(where), 0, -1):
-        yield where[:length]
+def _discreet(problem: str) -> str:
+    """On one line, not longer than a few, and without whatever looks like a phone number: what is wrong with
+    the file is kept in Redis, in the log, and on the operator's screen."""
+    masked = _NUMBER.sub(lambda found: found[0] if found[0] == EXAMPLE else mask(found[0]), problem)
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in masked)[:LONGEST_TOLD]
+
+
+def _place(where: Where, lines: dict[Where, int]) -> str:
+    """The nearest line that is known, and the key as the file has it."""
+    named = tuple(part for part in where if part != "[key]")
+    shorter = (named[:length] for length in range(len(named), 0, -1))
+    line = next((lines[near] for near in shorter if near in lines), None)
+    key = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{_key(part)}" for part in named)
+    key = _discreet(key.lstrip(".")) or "the file"
+    return f"{f'line {line}, ' if line else ''}{key if len(key) <= LONGEST_KEY else key[:LONGEST_KEY] + '…'}"
+
+
+def _key(part: str) -> str:
+    """As it has to be written."""
+    return part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else f'"{part}"'

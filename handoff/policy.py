@@ -5,12 +5,12 @@ Where contacts and policies come from is the business of people.py (the environm
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from handoff.models import Channel, Handoff, Position, Record, Urgency
+from handoff.models import Channel, Climbed, Handoff, Position, Record, Urgency
 from handoff.quiet import QuietHours, quiet_until
 
 DEFAULT_RING_S = 25
@@ -40,9 +40,10 @@ class Contact(Record):
         """When their quiet hours are over (ms), or None when they have none at `now`."""
         return quiet_until(self.quiet_hours, self.time_zone, now) if self.quiet_hours else None
 
-    def number_after(self, line: int) -> int | None:
-        """The place of the number to try after the one at `line`, or None when it was the last."""
-        return line + 1 if line + 1 < len(self.numbers) else None
+    def number_besides(self, tried: Collection[str | None]) -> int | None:
+        """The place of the first number that is none of these, or None when all were tried. By number, not
+        by place: an edit may have put them in another order."""
+        return next((line for line, number in enumerate(self.numbers) if number not in tried), None)
 
 
 class Step(Record):
@@ -110,11 +111,16 @@ class People(Record):
         return self.policy(DEFAULT_POLICY) or self.policies[0]
 
     def policy_for(self, handoff: Handoff) -> EscalationPolicy:
-        """Who is reached for this handoff. One whose contact or policy is gone goes the default's way."""
+        """Who is reached for this handoff. One whose contact or policy is gone goes the default's way, if its
+        key may; else nobody is left."""
         if handoff.contact is not None:
             contact = self.contact(handoff.contact)
-            return only(contact, self.default) if contact else self.default
-        return self.policy(handoff.policy) or self.default
+            found = only(contact, self.default) if contact else None
+        else:
+            found = self.policy(handoff.policy)
+        if found is None and handoff.no_default:
+            return EscalationPolicy(name=handoff.policy, steps=())
+        return found or self.default
 
     def routed(self, metadata: Mapping[str, Any]) -> EscalationPolicy:
         """The policy of the first rule that fits a request's metadata, else the default."""
@@ -129,28 +135,61 @@ def only(contact: Contact, like: EscalationPolicy) -> EscalationPolicy:
     return like.model_copy(update={"name": f"contact:{contact.id}", "steps": (step,)})
 
 
-def first_position(policy: EscalationPolicy) -> Position | None:
-    """Where the policy begins, or None when it has no steps."""
-    return Position(round=0, step=0) if policy.steps else None
+class Coming(NamedTuple):
+    """A step still to come: where it is, and with whom."""
+
+    position: Position
+    step: Step
 
 
-def next_position(policy: EscalationPolicy, after: Position) -> Position | None:
-    """What follows `after`: the next step, the next round's first step, or None when all are used up."""
-    if after.step + 1 < len(policy.steps):
-        return Position(round=after.round, step=after.step + 1)
-    if after.round + 1 < policy.rounds:
-        return Position(round=after.round + 1, step=0)
-    return None
+def coming(policy: EscalationPolicy, after: Position | None) -> Iterator[Coming]:
+    """The steps still to come, to the end of the last round; all that there are when none has begun.
+
+    As long as the steps climbed in this round are the policy's first ones, the others follow. Where an edit
+    has changed those, whoever was not reached in this round is, in the present order, and nobody twice. The
+    next round is all as the policy has it now.
+    """
+    first = after.round if after else 0
+    climbed = climbed_at(policy, after)
+    for number in range(first, max(first + 1, policy.rounds)):
+        yield from _rest_of_round(policy, number, climbed)
+        climbed = ()
+
+
+def _rest_of_round(policy: EscalationPolicy, number: int, climbed: Climbed) -> Iterator[Coming]:
+    unchanged = climbed == _ids(policy.steps[: len(climbed)])
+    done = len(climbed) if unchanged else 0
+    reached = set() if unchanged else {id_ for ids in climbed for id_ in ids}
+    for at, step in enumerate(policy.steps[done:], done):
+        people = tuple(one for one in step.contacts if one.id not in reached)
+        if not people:
+            continue
+        if not unchanged:
+            reached.update(one.id for one in people)
+            step = step.model_copy(update={"contacts": people})
+        climbed = (*climbed, tuple(one.id for one in people))
+        yield Coming(Position(round=number, step=at, climbed=climbed), step)
+
+
+def again(policy: EscalationPolicy, at: Position) -> Position:
+    """Where one stands when the step at this position is still to come."""
+    return at.model_copy(update={"climbed": climbed_at(policy, at)[:-1]})
+
+
+def climbed_at(policy: EscalationPolicy, position: Position | None) -> Climbed:
+    """The steps that began in this round; for a record that does not say, the policy's own up to there."""
+    if position is None:
+        return ()
+    return _ids(policy.steps[: position.step + 1]) if position.climbed is None else position.climbed
+
+
+def _ids(steps: tuple[Step, ...]) -> Climbed:
+    return tuple(tuple(one.id for one in step.contacts) for step in steps)
 
 
 def step_at(policy: EscalationPolicy, position: Position) -> Step:
-    """The step at a position; a policy that has since become shorter answers with its last step."""
+    """The step at a position; a policy that has since become shorter answers with its last step, one that
+    has none with nobody."""
+    if not policy.steps:
+        return Step(contacts=(), ring_s=DEFAULT_RING_S)
     return policy.steps[min(position.step, len(policy.steps) - 1)]
-
-
-def next_name(policy: EscalationPolicy, after: Position | None) -> str | None:
-    """Who would be reached next, for "passing it to Ben"; None when nobody is left."""
-    position = next_position(policy, after) if after else first_position(policy)
-    if position is None:
-        return None
-    return " and ".join(contact.name for contact in step_at(policy, position).contacts)

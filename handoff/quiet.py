@@ -7,13 +7,14 @@ instead of ringing is ladder.py's business.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Iterator, Sequence
+from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from handoff.models import Record
-from handoff.moments import SECOND
+from handoff.moments import MINUTE, SECOND
 
+_DAY = 24 * 60  # minutes, as the wall counts them
 _SPAN = re.compile(r"([01]\d|2[0-3]):([0-5]\d)\s*-\s*([01]\d|2[0-3]):([0-5]\d)")
 
 
@@ -48,51 +49,71 @@ def parse_zone(text: str) -> str:
 def quiet_until(spans: Sequence[QuietHours], zone: str, now: int) -> int | None:
     """When the quiet that there is at `now` (ms) is over, or None when there is none.
 
-    Spans that touch count as one. An hour that happens twice is quiet both times, if it is quiet.
+    Spans that touch count as one. In the night in which an hour comes twice, a span that lies within that
+    hour is quiet both times, each time for its own length; one that only begins in it begins the first
+    time, one that only ends in it ends the second time.
     """
-    until: int | None = None
-    for _ in range(len(spans) + 1):
-        at = now if until is None else until
-        later = max((end for begin, end in _around(spans, zone, at) if begin <= at < end), default=None)
-        if later is None:
-            return until
-        until = later
-    return until
+    until = now
+    for begin, end in sorted(_around(spans, zone, now)):
+        if begin > until:
+            break
+        until = max(until, end)
+    return until if until > now else None
 
 
-def _around(spans: Sequence[QuietHours], zone: str, at: int) -> list[tuple[int, int]]:
+def _around(spans: Sequence[QuietHours], zone: str, at: int) -> Iterator[tuple[int, int]]:
     """Begin and end (ms) of every span of yesterday, today and tomorrow, as that place counts days."""
-    today = datetime.fromtimestamp(at / 1000, UTC).astimezone(ZoneInfo(zone)).date()
-    found = []
+    place = ZoneInfo(zone)
+    today = datetime.combine(datetime.fromtimestamp(at / SECOND, place).date(), time())
     for days in (-1, 0, 1):
-        day = today + timedelta(days=days)
+        midnight = today + timedelta(days=days)
         for span in spans:
-            last = day if span.ends > span.begins else day + timedelta(days=1)
-            found.append((_moment(day, span.begins, zone, 0), _moment(last, span.ends, zone, 1)))
+            yield from _moments(midnight, span, place)
+
+
+def _moments(midnight: datetime, span: QuietHours, place: ZoneInfo) -> Iterator[tuple[int, int]]:
+    """When this span of this day is, in ms: once, or twice when an hour that comes twice holds all of it."""
+    length = (span.ends - span.begins) % _DAY
+    begins = midnight + timedelta(minutes=span.begins)
+    ends = begins + timedelta(minutes=length)
+    ends_in_it = _twice(ends - timedelta(minutes=1), place)
+    if ends_in_it and _twice(begins, place):
+        for fold in (0, 1):
+            begin = _moment(begins, place, fold)
+            yield begin, begin + length * MINUTE
+    else:
+        yield _moment(begins, place, 0), _moment(ends, place, int(ends_in_it))
+
+
+def _twice(wall: datetime, place: ZoneInfo) -> bool:
+    """Whether the clock on the wall there shows this twice, since it is put back."""
+    return _offset(wall, place, 0) > _offset(wall, place, 1)
+
+
+def _moment(wall: datetime, place: ZoneInfo, fold: int) -> int:
+    """When the wall there shows this, in ms; of twice the first (`fold` 0) or the second time. What a clock
+    that is put forward leaves out counts as the change itself."""
+    if _offset(wall, place, 0) < _offset(wall, place, 1):
+        return _change(_seconds(wall, place, 1), place) * SECOND
+    return _seconds(wall, place, fold) * SECOND
+
+
+def _seconds(wall: datetime, place: ZoneInfo, fold: int) -> int:
+    return int(wall.replace(tzinfo=place, fold=fold).timestamp())
+
+
+def _offset(wall: datetime, place: ZoneInfo, fold: int) -> timedelta:
+    found = wall.replace(tzinfo=place, fold=fold).utcoffset()
+    assert found is not None
     return found
 
 
-def _moment(day: date, minutes: int, zone: str, fold: int) -> int:
-    """That minute of that day there, in ms. One that a change of the clock leaves out counts as the
-    change itself; of one that happens twice `fold` chooses the first (0) or the second (1)."""
-    wall = datetime(
-        day.year, day.month, day.day, minutes // 60, minutes % 60, fold=fold, tzinfo=ZoneInfo(zone)
-    )
-    there_and_back = wall.astimezone(UTC).astimezone(ZoneInfo(zone))
-    if there_and_back.replace(tzinfo=None) != wall.replace(tzinfo=None):
-        wall = wall.replace(
-            fold=1
-        )  # in the gap: with the offset of after it, the change itself or just before
-        return max(int(wall.timestamp()), _change(wall, zone)) * SECOND
-    return int(wall.timestamp()) * SECOND
-
-
-def _change(wall: datetime, zone: str) -> int:
-    """When the clock was put forward over this minute, in Unix seconds."""
-    low, high = int(wall.timestamp()) - 4 * 3_600, int(wall.timestamp()) + 4 * 3_600
-    before = datetime.fromtimestamp(low, UTC).astimezone(ZoneInfo(zone)).utcoffset()
+def _change(around: int, place: ZoneInfo) -> int:
+    """When the clock is put forward next to this moment; Unix seconds, both."""
+    low, high = around - 4 * 3_600, around + 4 * 3_600
+    before = datetime.fromtimestamp(low, place).utcoffset()
     while high - low > 1:
         middle = (low + high) // 2
-        same = datetime.fromtimestamp(middle, UTC).astimezone(ZoneInfo(zone)).utcoffset() == before
+        same = datetime.fromtimestamp(middle, place).utcoffset() == before
         low, high = (middle, high) if same else (low, middle)
     return high

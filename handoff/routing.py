@@ -38,3 +38,8 @@ def reached(request: OpenRequest, people: People, rights: Rights) -> tuple[str, 
     if urgency.rank > rights.urgency.rank:
         raise Forbidden(f"This API key may ask for urgency {rights.urgency} at most.")
     return policy.name, urgency
+
+
+def reaches_default(people: People, rights: Rights) -> bool:
+    """Whether a key may reach the people of the default policy, once those whom it asked for are gone."""
+    return rights.policies is None or people.default.name in rights.policies

@@ -13,6 +13,7 @@ import structlog
 
 from handoff import attempts, effects, ids, links
 from handoff.calls import RECONCILE_AFTER_MS, TIME_LIMIT_S, Calls
+from handoff.claims import Claims
 from handoff.commands import Handoffs
 from handoff.config import Settings
 from handoff.effects import Effect
@@ -48,13 +49,15 @@ class Services(Protocol):
     @property
     def calls(self) -> Calls: ...
     @property
+    def claims(self) -> Claims: ...
+    @property
     def gateway(self) -> Gateway: ...
 
 
 def place_call(services: Services, effect: Effect) -> bool:
     """Asks the provider for a call. True when the effect is done, whatever came of it."""
     call = _with_handoff(services.store.read_call(effect.subject))
-    claimed = services.calls.claim(effect.subject, effect, ids.random_text(12))
+    claimed = services.claims.claim(effect.subject, effect, ids.random_text(12))
     if claimed is None:
         return True  # done, or put off under a new row
     call = claimed
@@ -79,7 +82,7 @@ def place_call(services: Services, effect: Effect) -> bool:
         return True
     log.info("call_placed", call=call.id, number=mask(call.number), provider_id=placed.provider_id)
     services.calls.placed(call.id, placed.provider_id)
-    if not services.calls.needed(call) and not _hang_up(services, call.id):
+    if not services.claims.needed(call) and not _hang_up(services, call.id):
         now = services.handoffs.clock()
         plan = Plan(effects=[effects.hang_up(call.id, now)])
         services.store.commit(plan, now)

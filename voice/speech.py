@@ -11,7 +11,7 @@ import unicodedata
 from urllib.parse import quote
 
 from handoff.moments import DAY, HOUR, MINUTE, SECOND
-from voice.ear import for_the_ear
+from voice.ear import begun_for_the_ear, visible
 
 #: A minute of speech at some 14 characters a second; well under Say's 3,000.
 LIMIT = 600
@@ -23,11 +23,14 @@ THE_REST = "The link shows the rest."
 IN_THE_TEXT = "The link in the text shows the rest."
 
 _READ_AHEAD = 10  # times the limit: more can't matter, and 100 kB need not be looked at
+_SAID_AHEAD = 2  # times the limit: `tidy` may shorten it
 _A_LINK = "a link"
 _LINKS = re.compile(
     r"""
     (?: (?<![a-z0-9+.-]) [a-z][a-z0-9+.-]{0,19}://     # any scheme
-      | (?<!\w) (?:mailto|tel|sms|facetime|whatsapp|javascript|data|intent): (?=\S)
+      | (?<!\w) (?:mailto|tel|sms|facetime|whatsapp|javascript): (?=\S)
+      | (?<!\w) data: (?=[\w/+.;=-]{0,100},)                 # no `data:500 rows`
+      | (?<!\w) intent: (?=[#/])
       | (?<!\w) www\.
       | (?<![\w.-]) (?:[\w-]+\.)+ [^\W\d_]{2,} (?::\d+)? /   # example.com/...
       | (?<![\w.-]) \d{1,3}(?:\.\d{1,3}){3} (?::\d+|/)       # 192.0.2.1:8000, 192.0.2.1/...
@@ -45,7 +48,7 @@ def tidy(text: str) -> str:
     Kept is what XML 1.0 allows (https://www.w3.org/TR/xml/#charsets) without control, formatting (bidi,
     zero-width), private and unassigned characters. NFC, so that one letter is one character.
     """
-    folded = " ".join("".join(_visible(char) for char in text).split())
+    folded = " ".join(visible(text).split())
     return _LINKS.sub(_A_LINK, unicodedata.normalize("NFC", folded))
 
 
@@ -67,8 +70,9 @@ def read_aloud(text: str, *, rest: str = THE_REST, limit: int = LIMIT) -> str:
     can take, cut after a sentence, or at a word where none has ended by half of it. `rest` is said instead of
     what was cut away. Empty when nothing in it can be read."""
     head = text[: limit * _READ_AHEAD]
-    whole = tidy(for_the_ear(head))
-    if len(head) == len(text) and _fits(whole, limit):
+    said, all_said = begun_for_the_ear(head, limit * _SAID_AHEAD)
+    whole = tidy(said)
+    if len(head) == len(text) and all_said and _fits(whole, limit):
         return whole
     kept = _cut(whole, limit - len(rest) - len("... "))
     ended = max((kept.rfind(f"{mark} ") for mark in _SENTENCE_ENDS), default=-1)
@@ -110,19 +114,6 @@ def span(ms: int) -> str:
 def ago(ms: int) -> str:
     """How long since: "just now", "two minutes ago"."""
     return "just now" if ms < 20 * SECOND else f"{span(ms)} ago"
-
-
-def _visible(char: str) -> str:
-    """The character, a space for white space and controls, or nothing."""
-    if char.isspace():
-        return " "
-    match unicodedata.category(char):
-        case "Cc":
-            return " "
-        case "Cf" | "Cs" | "Co" | "Cn":
-            return ""
-        case _:
-            return char
 
 
 def _fits(text: str, limit: int) -> bool:

@@ -13,12 +13,11 @@ import redis
 import structlog
 from flask import Blueprint, Response, abort, current_app, request
 
-from handoff import attempts
+from handoff import attempts, ladder
 from handoff.bootstrap import Services
 from handoff.errors import HandoffError
 from handoff.models import Actor, ActorKind, Attempt, Call, Channel, Decision, Handoff, Proof
 from handoff.outcomes import Outcome
-from handoff.policy import next_name
 from handoff.states import CallState, Disposition, State
 from voice import dialling, dispositions, scripts, urls
 from voice.keypad import Action, Key, keys_for, meaning
@@ -291,8 +290,9 @@ def _again_url(call: str, attempt: str, *, turn: int, silent: int, held: bool = 
 
 
 def _keys(handoff: Handoff) -> tuple[Key, ...]:
-    policy = _services().handoffs.rules().policy_for(handoff)
-    return keys_for(handoff, has_next=next_name(policy, handoff.position) is not None)
+    services = _services()
+    following = ladder.next_name(handoff, services.handoffs.rules(), services.clock())
+    return keys_for(handoff, has_next=following is not None)
 
 
 def _voice(call: Call) -> scripts.Voice:

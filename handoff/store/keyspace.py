@@ -27,10 +27,13 @@ may touch several of them. RQ's own keys (`rq:*`) are RQ's; our queue there is n
     {p}:keys                      hash    API key id -> its record                          never
     {p}:keys:hashes               hash    sha256 of the key -> API key id                   never
     {p}:seen                      hash    `clock`, `worker`, `web` -> when last seen, ms    never
-    {p}:people                    hash    the people file: `text`, `version`, `stamp`, and  never
-                                          `problems:<where>` of a file that can't be used
+    {p}:people                    hash    the people file: `text`, `version`, and `stamp`,  never
+                                          when it was edited, ms
+    {p}:people:problems           hash    `<machine>:<path>` of a file that is not the one  good again,
+                                          in use -> `at`, when that was seen last, `problems` or an hour
     {p}:pace                      string  when the next call may begin, ms                  a day
     {p}:pace:waiting              zset    calls that wait for that, by urgency and time     their turn
+    {p}:pace:asks                 zset    the same, by when each asks again, ms             their turn
     {p}:begun:<sha256>            zset    calls to one number by when they began, ms        its windows
     {p}:day:<date>                hash    `n` calls and `cents` of that day (UTC)           two days
     {p}:rate:<what>               string  a counter                                         its window
@@ -57,8 +60,10 @@ class Keyspace:
         self.api_key_hashes = f"{self._tag}:keys:hashes"
         self.seen = f"{self._tag}:seen"
         self.people = f"{self._tag}:people"
+        self.people_problems = f"{self._tag}:people:problems"
         self.pace = f"{self._tag}:pace"
         self.pace_waiting = f"{self._tag}:pace:waiting"
+        self.pace_asks = f"{self._tag}:pace:asks"
 
     def handoff(self, handoff_id: str) -> str:
         return f"{self._tag}:ho:{handoff_id}"

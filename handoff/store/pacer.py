@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from handoff.limits import RESERVE, Held, Limits
-from handoff.models import Urgency
+from handoff.models import Call, Urgency
 from handoff.moments import DAY
 from handoff.store.connection import Connections
 from handoff.store.keyspace import Keyspace
+from handoff.store.store import CLOCKS_DIFFER_MS
 
 _LUA = Path(__file__).parent / "lua"
 #: Keeps the urgencies apart in the order of those that wait: more than any moment in ms.
@@ -33,47 +35,62 @@ class Hold:
 class Pacer:
     """The counters of one installation. Raises redis.RedisError when Redis can't be reached."""
 
-    def __init__(self, connections: Connections, keys: Keyspace):
-        self._redis = connections.commands
-        self._keys = keys
+    def __init__(self, connections: Connections, keys: Keyspace, limits: Limits):
+        """`limits` are those of the operator; where there are none nothing is counted."""
+        self._redis, self._keys, self._limits = connections.commands, keys, limits
         self._pace = self._redis.register_script((_LUA / "pace.lua").read_text())
 
-    def hold(
-        self, call_id: str, number: str, urgency: Urgency, since: int, limits: Limits, now: int
-    ) -> Hold | None:
-        """None: it may begin now, and is counted, once. Of those that wait the more urgent come first, then
-        those that are due the longest (`since`, ms)."""
-        if limits.none:
+    def hold(self, call: Call, urgency: Urgency, now: int) -> Hold | None:
+        """None: this call may begin now, and is counted, once. Of those that wait the more urgent come first,
+        then those that are due the longest."""
+        if self._limits.none:
             return None
-        answer = self._pace(
-            keys=[self._keys.pace, self._keys.pace_waiting, self._beginnings(number), self._today(now)],
+        answer = self._ask(call, urgency, now, "ask")
+        return None if answer[0] == "go" else Hold(Held(answer[1]), int(answer[2]))
+
+    def leave(self, call: Call, now: int) -> None:
+        """It waits no more, and the next one is asked to take its place."""
+        if self._limits.calls_per_second:
+            self._ask(call, Urgency.NORMAL, now, "leave")
+
+    def did_not_begin(self, call: Call, now: int) -> None:
+        """It was told to go, and provably did not: it is no call to that number, and none of this day."""
+        if self._limits.none or not self._redis.zrem(self._beginnings(call.number), call.id):
+            return
+        today = self._today(now)
+        pipe = self._redis.pipeline(transaction=True)
+        pipe.hincrby(today, "n", -1)
+        pipe.hincrbyfloat(today, "cents", -self._limits.price_a_minute * 100)
+        pipe.execute()
+
+    def lasted(self, minutes: int, now: int) -> None:
+        """A call went on for so many begun minutes, the first of which was counted when it began."""
+        if self._limits.money_a_day and minutes > 1:
+            more = (minutes - 1) * self._limits.price_a_minute * 100
+            self._redis.hincrbyfloat(self._today(now), "cents", more)
+
+    def _ask(self, call: Call, urgency: Urgency, now: int, what: str) -> list[str]:
+        limits, keys = self._limits, self._keys
+        counted = [self._beginnings(call.number), self._today(now)]
+        answer: list[str] = self._pace(
+            keys=[keys.pace, keys.pace_waiting, keys.pace_asks, *counted, keys.due, keys.effects],
             args=[
-                call_id,
+                call.id,
                 now,
-                (Urgency.CRITICAL.rank - urgency.rank) * _A_CLASS + since,
+                (Urgency.CRITICAL.rank - urgency.rank) * _A_CLASS + call.created_at,
                 limits.interval_ms,
                 json.dumps([[cap.count, cap.window_ms] for cap in limits.number_caps]),
                 limits.calls_a_day,
-                round(limits.money_a_day * 100),
+                math.ceil(limits.money_a_day * 100),
                 limits.price_a_minute * 100,
                 "1" if urgency is Urgency.CRITICAL else "0",
                 RESERVE,
                 (now // DAY + 1) * DAY,
+                CLOCKS_DIFFER_MS,
+                what,
             ],
         )
-        return None if answer[0] == "go" else Hold(Held(answer[1]), int(answer[2]))
-
-    def leave(self, call_id: str) -> None:
-        """It waits no more: nothing needs it any longer."""
-        self._redis.zrem(self._keys.pace_waiting, call_id)
-
-    def did_not_begin(self, call_id: str, number: str) -> None:
-        """It was told to go, and provably did not: it is no call to that number."""
-        self._redis.zrem(self._beginnings(number), call_id)
-
-    def spent(self, more: float, now: int) -> None:
-        """A call cost this much more than its first minute."""
-        self._redis.hincrbyfloat(self._today(now), "cents", more * 100)
+        return answer
 
     def _beginnings(self, number: str) -> str:
         return self._keys.beginnings(hashlib.sha256(number.encode()).hexdigest()[:32])

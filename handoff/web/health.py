@@ -7,6 +7,7 @@ from flask import Blueprint, Response, jsonify
 
 from handoff.bootstrap import Services
 from handoff.moments import SECOND
+from handoff.people_file import BadPeople
 from handoff.web.context import services
 
 bp = Blueprint("health", __name__)
@@ -26,16 +27,22 @@ def readyz() -> tuple[Response, int]:
     """200 when Redis is there and keeps what it is told, and a clock and a worker were seen lately, with the
     version of the people file in use; else 503, naming what is missing."""
     missing = what_is_missing(services())
+    try:
+        people = {} if missing else _people(services())
+    except redis.RedisError as error:
+        missing = [f"Redis can't be reached ({type(error).__name__})"]
+    except BadPeople:
+        missing = ["nobody can be reached: the people file can't be used; see `handoff doctor`"]
     if missing:
         return jsonify(status="not ready", missing=missing), 503
-    return jsonify(status="ready", missing=[], people=_people(services())), 200
+    return jsonify(status="ready", missing=[], people=people), 200
 
 
 def _people(services: Services) -> dict[str, object]:
-    """Which people are reached now, and whether an edit of the people file could not be taken. No names: the
-    problems themselves are `handoff doctor`'s and the log's to tell."""
+    """Which people are reached now, and at how many machines the people file is not the one in use. No names:
+    the problems themselves are `handoff doctor`'s and the log's to tell."""
     people = services.handoffs.rules().people
-    places = services.shared_people.problems() if services.settings.people_path else {}
+    places = services.shared_people.problems(services.clock()) if services.settings.people_path else {}
     return {"version": people.version or None, "contacts": len(people.contacts), "broken_files": len(places)}
 
 

@@ -12,7 +12,7 @@ from handoff.models import Attempt, Call, Channel, Event, EventType, Handoff, Pr
 from handoff.people import mask
 from handoff.states import CallState, Disposition, Trigger
 from handoff.web import words
-from handoff.web.timeline import KEYS, Story
+from handoff.web.timeline import KEYS, WHY_HELD, Story
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,16 @@ def _reached(story: Story, attempt: Attempt, rang_at: int | None, pressed: str) 
     ends = words.CALL_ENDS if attempt.channel is Channel.CALL else words.TEXT_ENDS
     if attempt.disposition is Disposition.DECLINED and pressed.endswith(KEYS[Trigger.PASS_ON]):
         told = "passed it on"
+    elif (
+        attempt.disposition is Disposition.WITHDRAWN
+        and attempt.detail
+        and (call is None or not call.placing_at)
+    ):
+        told = f"not called: {attempt.detail}"
     elif attempt.disposition is not None:
         told = ends[attempt.disposition]
+    elif call is not None and call.state is CallState.DUE and attempt.held:
+        told = f"waits: {WHY_HELD.get(attempt.held, 'a limit is reached')}"
     elif call is not None:
         told = _CALL_STATES[call.state]
     else:

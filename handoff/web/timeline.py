@@ -114,7 +114,8 @@ def _policy_exhausted(story: Story, event: Event) -> Line:
     return _line(event, f"Everybody was tried.{left}", Tone.TROUBLE)
 
 
-_WHY_HELD = {
+#: Why a call is not placed yet, after "waits:".
+WHY_HELD: Mapping[str, str] = {
     Held.RATE: "more calls are due than may be placed in a second",
     Held.NUMBER: "this number was called as often as it may be",
     Held.DAY: "the ceiling for today is reached",
@@ -123,7 +124,7 @@ _WHY_HELD = {
 
 
 def _call_held(story: Story, event: Event) -> Line:
-    why = _WHY_HELD.get(event.data.get("why", ""), "a limit is reached")
+    why = WHY_HELD.get(event.data.get("why", ""), "a limit is reached")
     return _line(event, f"The call to {story.person(event)} waits: {why}.", Tone.TROUBLE)
 
 

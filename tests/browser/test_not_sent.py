@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Route
 
 from handoff.moments import MINUTE
-from tests.world import refusing_writes, until
+from tests.world import refusing_writes
 
 from .conftest import TakePicture, Visit, places
 from .stage import DONE, ON_IT, Stage
@@ -156,15 +156,16 @@ def test_ten_more_minutes_whose_reply_is_lost_are_ten_when_they_are_asked_for_ag
     assert stage.record.deadline == before + 10 * MINUTE, "it was carried out"
     phone.context.set_offline(False)
     if news != "without news":
-        until(shows_the_deadline(phone, stage), 10, "the news to be shown")
+        phone.waits_until(shows_the_deadline(phone, stage), "the news to be shown")
         claims_nothing(phone)
     phone.tap(MORE)
     phone.page.get_by_text(UNSURE).wait_for(state="hidden")
     assert stage.record.deadline == before + 10 * MINUTE, "it counted twice"
-    until(shows_the_deadline(phone, stage), 10, "the truth to be shown")
+    phone.waits_until(shows_the_deadline(phone, stage), "the truth to be shown")
     phone.tap(MORE)
-    until(lambda: stage.record.deadline == before + 20 * MINUTE, 10, "another press to be another command")
-    until(shows_the_deadline(phone, stage), 10, "the truth to be shown")
+    twice = before + 20 * MINUTE
+    phone.waits_until(lambda: stage.record.deadline == twice, "another press to be another command")
+    phone.waits_until(shows_the_deadline(phone, stage), "the truth to be shown")
     phone.forgive(FAULTS)
 
 
@@ -210,7 +211,7 @@ def test_being_told_to_wait_does_not_make_the_next_press_another_command(
     phone.sees("Please wait a minute.")
     phone.tap(MORE)
     phone.page.get_by_text("Please wait a minute.").wait_for(state="hidden")
-    until(lambda: stage.record.deadline == before + 10 * MINUTE, 10, "the second press to count")
+    phone.waits_until(lambda: stage.record.deadline == before + 10 * MINUTE, "the second press to count")
     phone.forgive("429|502")
 
 
@@ -249,7 +250,7 @@ def test_the_time_known_runs_out_while_nobody_knows_whether_more_was_given(
     take_picture(phone, "zero")
     phone.context.set_offline(False)
     phone.page.clock.fast_forward(60_000)
-    until(shows_the_deadline(phone, stage), 10, "the truth to be shown")
+    phone.waits_until(shows_the_deadline(phone, stage), "the truth to be shown")
     phone.tap(MORE)
     phone.page.get_by_text(UNSURE).wait_for(state="hidden")
     assert stage.record.deadline == before + 10 * MINUTE
@@ -279,7 +280,7 @@ def test_our_own_page_of_trouble_does_not_say_that_nothing_was_changed(
     else:
         hand.page.reload()
         hand.sees("You are on it")
-    until(lambda: stage.record.deadline == before + 10 * MINUTE, 10, "one press of the two to count")
+    hand.waits_until(lambda: stage.record.deadline == before + 10 * MINUTE, "one press of the two to count")
     hand.forgive("503")
 
 

@@ -8,7 +8,8 @@ looks.py's business.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from re import Pattern
 from typing import Any, Literal
@@ -131,6 +132,18 @@ class Visitor:
         """Waits until there is nothing left to press in the page's main part. Raises AssertionError."""
         found = self.page.get_by_role("main").get_by_role("button").filter(visible=True).first
         _wait(found, "hidden", timeout_s, f"there is still a button: {self.words()!r}")
+
+    def waits_until(self, condition: Callable[[], object], why: str, timeout_s: float = 10) -> None:
+        """Waits for something outside of the page, while the browser goes on. Raises AssertionError.
+
+        A wait that keeps this thread to itself also keeps requests that match a route of the test, or did a
+        moment ago: Playwright asks here what is to become of them.
+        """
+        deadline = time.monotonic() + timeout_s
+        while not condition():
+            if time.monotonic() > deadline:
+                raise AssertionError(f"after {timeout_s:g} s still waiting for: {why}")
+            self.page.wait_for_timeout(20)
 
     def words(self) -> str:
         """All words in sight."""

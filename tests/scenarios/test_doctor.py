@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import socket
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import redis
 
 from devphone.testing import DevPhone
-from handoff import doctor
+from handoff import bootstrap, config, doctor
 from handoff.dev.redis_server import RunningRedis
 from handoff.doctor import Finding
 from handoff.store import Connections, Keyspace, Store
 from tests.world import ACCOUNT, ADA, BEN, OURS, TOKEN
+
+ADAS = f'[contacts.ada]\nname = "Ada"\nnumbers = ["{ADA}"]\n'
+BENS = f'[contacts.ben]\nname = "Ben"\nnumbers = ["{BEN}"]\n'
 
 
 def now_ms() -> int:
@@ -25,7 +30,8 @@ def now_ms() -> int:
 class Installation:
     """Settings of an installation that has begun to work; a test changes what it is about."""
 
-    def __init__(self, redis_url: str, twilio_url: str) -> None:
+    def __init__(self, redis_url: str, twilio_url: str, folder: Path) -> None:
+        self.folder = folder
         self.prefix = f"test-{secrets.token_hex(6)}"
         self.environ = {
             "HANDOFF_DEV": "1",
@@ -58,10 +64,10 @@ class Installation:
 
 @pytest.fixture
 def installation(
-    running_redis: RunningRedis, running_phone: DevPhone, monkeypatch: pytest.MonkeyPatch
+    running_redis: RunningRedis, running_phone: DevPhone, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Iterator[Installation]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    made = Installation(running_redis.url, running_phone.url)
+    made = Installation(running_redis.url, running_phone.url, tmp_path)
     yield made
     with redis.Redis.from_url(running_redis.url) as client:
         for key in client.scan_iter(f"*{made.prefix}*"):
@@ -137,6 +143,72 @@ def test_offline_nobody_is_asked(installation: Installation) -> None:
         "TWILIO_API_URL": "http://127.0.0.1:1",
     }
     assert {one.mark for one in installation.findings(offline=True)} == {"ok"}
+
+
+def with_people(installation: Installation, text: str) -> Path:
+    """The set-up has a people file instead; a process of it has started."""
+    file = installation.folder / "people.toml"
+    file.write_text(text)
+    installation.environ |= {"HANDOFF_TO_NUMBER": "", "HANDOFF_PEOPLE": str(file)}
+    installation.beat("clock", "worker")
+    bootstrap.build(config.from_environment(installation.environ), clock=now_ms).handoffs.rules()
+    return file
+
+
+def test_the_people_who_are_reached_are_those_of_the_file_here(installation: Installation) -> None:
+    with_people(installation, ADAS + BENS)
+    found = installation.findings()
+    assert {one.mark for one in found} == {"ok"}
+    told = "\n".join(one.what for one in found)
+    assert (
+        "of the people file is in use" in told
+        and "policy default rings Ada (…0123) for 25 s, then Ben" in told
+    )
+
+
+def test_a_file_that_nothing_has_taken_yet_is_worth_a_look(installation: Installation) -> None:
+    file = with_people(installation, ADAS + BENS)
+    with redis.Redis.from_url(installation.environ["HANDOFF_REDIS_URL"]) as client:
+        client.delete(Keyspace(installation.prefix).people)
+    assert file.exists() and not installation.wrong()
+    [look] = [one.what for one in installation.findings() if one.mark == "??"]
+    assert look.startswith("no people are in use yet")
+
+
+def test_a_file_here_that_is_not_the_one_in_use_is_a_problem_and_who_is_reached_is_told(
+    installation: Installation,
+) -> None:
+    file = with_people(installation, ADAS + BENS)
+    file.write_text(ADAS)
+    os.utime(file, (1_000_000_000, 1_000_000_000))
+    [problem] = installation.wrong()
+    assert problem.startswith("HANDOFF_PEOPLE: people.toml is not the one in use (version ")
+    told = [one.what for one in installation.findings()]
+    [used] = [at for at, line in enumerate(told) if line.startswith("in use is version ")]
+    assert told[used + 1] == "policy default rings Ada (…0123) for 25 s, then Ben (…0124) for 25 s"
+    bootstrap.build(config.from_environment(installation.environ), clock=now_ms).handoffs.rules()
+    assert installation.wrong() == [problem], "what a process here says of it is not said twice"
+
+
+def test_what_is_wrong_at_another_machine_is_told_with_its_place(installation: Installation) -> None:
+    file = with_people(installation, ADAS + BENS)
+    other = file.with_name("other.toml")
+    other.write_text(ADAS.replace("numbers", "number"))
+    environ = installation.environ | {"HANDOFF_PEOPLE": str(other)}
+    bootstrap.build(config.from_environment(environ), clock=now_ms).handoffs.rules()
+    problems = installation.wrong()
+    assert len(problems) == 2 and f"{other}: other.toml, line 3, contacts.ada.number: is not a" in problems[1]
+    hours_later = installation.wrong(fast_by_s=2 * 3600)
+    assert not [one for one in hours_later if "other.toml" in one], "nothing says it any more"
+
+
+def test_a_broken_file_here_is_told_once_with_who_is_reached_instead(installation: Installation) -> None:
+    file = with_people(installation, ADAS + BENS)
+    file.write_text(ADAS + 'phone = "+12125550199"\n')
+    bootstrap.build(config.from_environment(installation.environ), clock=now_ms).handoffs.rules()
+    [problem] = installation.wrong()
+    assert problem.startswith("HANDOFF_PEOPLE: people.toml, line 4, contacts.ada.phone: is not a key")
+    assert any(one.what.startswith("policy default rings Ada") for one in installation.findings())
 
 
 def test_settings_that_can_not_work_are_all_named(installation: Installation) -> None:

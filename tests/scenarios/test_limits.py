@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -111,3 +112,100 @@ def test_over_the_ceiling_of_a_day_people_are_still_texted(make_world: MakeWorld
     world.http.post(f"/v1/handoffs/{handoff['id']}/cancellation")
     world.open(urgency="critical")
     world.reached(world.ada).press("1").hears("Thank you")
+
+
+def test_somebody_who_is_on_the_line_holds_up_calls_to_nobody_else(world: World) -> None:
+    """Two more handoffs for p141 came before those for the others; p141 clears a wall while on the line."""
+    handoffs = [world.open(contact=f"p{number}") for number in (140, 141, 141, 141, 142, 143)]
+    world.advance(2.2)
+    call = world.phone.device("+12125550141").expect_call("Handoff for")
+    call.press("3").hears("You have it")
+    world.advance(8)
+    rung = [one["form"]["To"][0][-3:] for one in world.creates()]
+    assert sorted(rung) == ["140", "141", "142", "143"]
+    for handoff in handoffs:
+        world.http.post(f"/v1/handoffs/{handoff['id']}/cancellation")
+    world.settle()
+    world.forgives_what_rang()
+
+
+def test_forty_that_are_withdrawn_leave_their_slots_to_the_one_behind_them(world: World) -> None:
+    first = [world.open(contact=f"p{140 + number % 11}") for number in range(40)]
+    last = world.open(contact="p151")
+    world.settle()
+    for handoff in first:
+        world.http.post(f"/v1/handoffs/{handoff['id']}/cancellation")
+    world.advance(4)
+    assert world.creates()[-1]["form"]["To"] == ["+12125550151"], "and not forty seconds later"
+    assert last["id"]
+    world.forgives_what_rang()
+
+
+class Held:
+    """A world in which Ada was rung a moment ago and is not to be rung again for two minutes."""
+
+    def __init__(self, make_world: MakeWorld, file: Path, people: str) -> None:
+        self.file = file
+        file.write_text(people)
+        self.world = make_world(
+            HANDOFF_PEOPLE=str(file),
+            HANDOFF_NUMBER_CAPS="1/2m",
+            HANDOFF_TO_NUMBER="",
+            HANDOFF_RING_SECONDS="",
+        )
+        self.world.open()
+        self.world.reached(self.world.ada).press("1").hears("Thank you")
+        self.handoff = self.world.open()
+        self.world.advance(5)
+
+    def edit(self, people: str) -> None:
+        before = self.file.stat().st_mtime_ns
+        self.file.write_text(people)
+        os.utime(self.file, ns=(before + 10**9, before + 10**9))
+        self.world.advance(2)
+
+
+ONLY_ADA = '[contacts.ada]\nname = "Ada"\nnumbers = ["+12125550123"]\n'
+ALWAYS = 'quiet_hours = ["00:00-12:00", "12:00-00:00"]\n'
+
+
+def test_a_call_that_waited_into_the_night_is_not_placed(make_world: MakeWorld, tmp_path: Path) -> None:
+    it = Held(make_world, tmp_path / "people.toml", ONLY_ADA)
+    it.world.ada.expect_text()
+    it.edit(ONLY_ADA + ALWAYS)
+    it.world.advance(130)
+    assert len(it.world.creates()) == 1
+    assert it.world.dispositions(it.handoff) == [("ada", "withdrawn")]
+
+
+def test_a_call_that_waited_is_not_placed_to_somebody_who_was_taken_out(
+    make_world: MakeWorld, tmp_path: Path
+) -> None:
+    """Promise 8: only known numbers, and known is what the file says now. Her link is dead as well."""
+    it = Held(make_world, tmp_path / "people.toml", ONLY_ADA)
+    page = it.world.page(it.world.ada)
+    it.edit(ONLY_ADA.replace("ada", "ben").replace("Ada", "Ben").replace("0123", "0124"))
+    assert page.read().status == 404
+    it.world.advance(120)
+    it.world.reached(it.world.ben).press("1").hears("Thank you")
+    assert it.world.dispositions(it.handoff) == [("ada", "withdrawn"), ("ben", "resolved")]
+
+
+def test_a_number_that_may_not_be_rung_yet_leaves_the_turn_to_the_contacts_next_number(
+    make_world: MakeWorld, tmp_path: Path
+) -> None:
+    two_numbers = ONLY_ADA.replace('"]', '", "+12125550126"]')
+    it = Held(make_world, tmp_path / "people.toml", two_numbers)
+    it.world.ada.expect_text()
+    it.world.phone.device("+12125550126").expect_call("Handoff for").press("1").hears("Thank you")
+    assert it.world.dispositions(it.handoff) == [("ada", "blocked"), ("ada", "resolved")]
+
+
+def test_rounds_are_not_used_up_while_the_only_person_may_not_be_rung(make_world: MakeWorld) -> None:
+    world = make_world(HANDOFF_NUMBER_CAPS="1/2m", HANDOFF_TO_NUMBER=ADA, HANDOFF_ROUNDS="3")
+    handoff = world.open()
+    for _ in range(3):
+        world.ada.let_ring().decline()
+        world.advance(125)
+    world.ada.expect_text()
+    assert world.dispositions(handoff) == [("ada", "no_answer")] * 3

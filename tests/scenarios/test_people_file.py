@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import httpx2
 import pytest
 
-from handoff import bootstrap, config
+from handoff import bootstrap, config, pins
 from handoff.config import BadSettings
 from handoff.models import EventType
-from tests.world import MakeWorld, World
+from tests.world import REASON, MakeWorld, World
 
 ADA = '[contacts.ada]\nname = "Ada"\nnumbers = ["+12125550123"]\n'
 BEN = '[contacts.ben]\nname = "Ben"\nnumbers = ["+12125550124"]\n'
@@ -110,6 +112,59 @@ def test_a_machine_whose_copy_is_older_takes_the_newer_one(world: World, file: P
     second = world.start_web(HANDOFF_PEOPLE=str(old))
     assert [one.id for one in second.services.handoffs.rules().people.default.steps[0].contacts] == ["ben"]
     assert ready(world)["contacts"] == 2
+
+
+def test_a_copy_that_is_not_in_use_is_counted_until_it_is_saved_again(
+    world: World, file: Path, tmp_path: Path
+) -> None:
+    edit(world, file, ADA + BEN + ONLY_BEN)
+    used = ready(world)
+    old = tmp_path / "old.toml"
+    old.write_text(ADA)
+    os.utime(old, (1_000_000_000, 1_000_000_000))
+    second = world.start_web(HANDOFF_PEOPLE=str(old))
+    assert len(second.services.handoffs.rules().people.contacts) == 2
+    assert ready(world) == used | {"broken_files": 1}
+    edit(world, old, ADA + CY)
+    world.advance(2)
+    assert [one.id for one in second.services.handoffs.rules().people.contacts] == ["ada", "ben"], "not later"
+    os.utime(old)
+    world.now = time.time_ns() // 1_000_000 + 2_000
+    assert [one.id for one in second.services.handoffs.rules().people.contacts] == ["ada", "cy"]
+    # Now it is the other copy that is not in use.
+    world.now += 2_000
+    assert ready(world)["broken_files"] == 1
+
+
+def test_a_file_with_numbers_where_none_belong_tells_them_to_nobody(
+    world: World, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ready(world)
+    edit(
+        world,
+        file,
+        ADA + '[[policies.default.steps]]\ncontacts = ["212-555-0199"]\n[contacts."+12125550199"]\n',
+    )
+    assert ready(world)["broken_files"] == 1
+    kept = world.redis.hgetall(world.services.store.keys.people_problems)
+    told = f"{capsys.readouterr()} {kept}"
+    assert "…0199" in told and "5550199" not in told and "555-0199" not in told
+
+
+def test_a_new_pin_ends_what_the_old_one_opened_and_other_edits_do_not(world: World, file: Path) -> None:
+    old, new = pins.kept("482913"), pins.kept("719204")
+    edit(world, file, ADA + f'pin = "{old}"\n' + BEN)
+    page = f"{world.url}/p/{world.open(notify='none')['id']}"
+    with httpx2.Client(trust_env=False) as browser:
+        [nonce] = re.findall(r'name="nonce" value="([^"]+)"', browser.get(page).text)
+        given = {"name": "Ada", "pin": "482913", "nonce": nonce}
+        assert browser.post(page, data=given).status_code == 303
+        assert REASON in browser.get(page).text
+        edit(world, file, CY + ADA + f'pin = "{old}"\n' + BEN)
+        assert REASON in browser.get(page).text
+        edit(world, file, ADA + f'pin = "{new}"\n' + BEN)
+        asked = browser.get(page).text
+        assert REASON not in asked and "Your PIN" in asked
 
 
 def test_a_machine_without_the_file_starts_with_what_is_shared(world: World, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from handoff.models import Position
-from handoff.policy import Contact, EscalationPolicy, Step, first_position, next_name, next_position, step_at
+from handoff.policy import Contact, EscalationPolicy, Step, again, coming, only, step_at
 
 ADA = Contact(id="ada", name="Ada", numbers=("+12125550123",))
 BEN = Contact(id="ben", name="Ben", numbers=("+12125550124",))
@@ -19,14 +19,14 @@ def policy(*steps: tuple[Contact, ...], rounds: int = 1) -> EscalationPolicy:
     )
 
 
-def walk(of: EscalationPolicy) -> list[tuple[int, int]]:
-    """Every position from the first to the last."""
-    found, position = [], first_position(of)
-    while position is not None:
-        found.append((position.round, position.step))
-        assert len(found) < 1_000, "the policy never ends"
-        position = next_position(of, position)
-    return found
+def walk(of: EscalationPolicy, after: Position | None = None) -> list[tuple[int, int]]:
+    """Every position that is still to come."""
+    return [(one.position.round, one.position.step) for one in coming(of, after)]
+
+
+def who(of: EscalationPolicy, after: Position | None = None) -> list[str]:
+    """Who is reached in each step that is still to come: `ada+ben cy`."""
+    return ["+".join(one.id for one in step.contacts) for _, step in coming(of, after)]
 
 
 def test_steps_follow_each_other_and_then_it_is_over() -> None:
@@ -41,28 +41,60 @@ def test_one_person_and_one_round_is_one_try() -> None:
     assert walk(policy((ADA,))) == [(0, 0)]
 
 
-def test_a_policy_without_steps_has_no_beginning_and_nobody_next() -> None:
+def test_a_policy_without_steps_has_no_beginning_and_nobody_in_it() -> None:
     assert walk(policy()) == []
-    assert next_name(policy(), None) is None
+    assert step_at(policy(), Position(round=0, step=0)).contacts == ()
+    assert [one.contacts for one in only(ADA, policy()).steps] == [(ADA,)]
 
 
 def test_contacts_of_one_step_are_reached_together() -> None:
     both = policy((ADA, BEN), (CY,))
     assert step_at(both, Position(round=0, step=0)).contacts == (ADA, BEN)
-    assert next_name(both, None) == "Ada and Ben"
-    assert next_name(both, Position(round=0, step=0)) == "Cy"
+    assert who(both) == ["ada+ben", "cy"]
 
 
-def test_after_the_last_step_of_the_last_round_nobody_is_next() -> None:
-    two = policy((ADA,), (BEN,), rounds=2)
-    assert next_name(two, Position(round=0, step=1)) == "Ada"
-    assert next_name(two, Position(round=1, step=1)) is None
+def test_every_place_leads_to_all_that_come_after_it() -> None:
+    of = policy((ADA,), (BEN, CY), (ADA,), rounds=3)
+    every = list(coming(of, None))
+    for at, (position, _) in enumerate(every):
+        assert list(coming(of, position)) == every[at + 1 :]
+        assert list(coming(of, again(of, position))) == every[at:]
+
+
+def test_a_place_of_a_record_that_does_not_say_what_was_climbed_is_one_in_this_policy() -> None:
+    of = policy((ADA,), (BEN,), (CY,), rounds=2)
+    assert who(of, Position(round=1, step=0)) == ["ben", "cy"]
+    assert who(of, again(of, Position(round=1, step=0))) == ["ada", "ben", "cy"]
 
 
 def test_a_policy_that_became_shorter_answers_with_its_last_step() -> None:
     shorter = policy((ADA,))
     assert step_at(shorter, Position(round=0, step=7)).contacts == (ADA,)
-    assert next_position(shorter, Position(round=0, step=7)) is None
+    assert walk(shorter, Position(round=0, step=7)) == []
+
+
+#: Where one stands when these steps have begun in the first round.
+def after(*climbed: tuple[str, ...]) -> Position:
+    return Position(round=0, step=len(climbed) - 1, climbed=climbed)
+
+
+@pytest.mark.parametrize(
+    ("now", "left"),
+    [
+        (policy((ADA,), (BEN,), (CY,)), ["cy"]),
+        (policy((ADA,), (BEN,), (ADA,)), ["ada"]),
+        (policy((ADA, BEN), (CY,)), ["cy"]),
+        (policy((CY,), (ADA,), (BEN,)), ["cy"]),
+        (policy((ADA, BEN, CY)), ["cy"]),
+        (policy((ADA, CY), (BEN,)), ["cy"]),
+        (policy((CY,), (ADA,), (CY,)), ["cy"]),
+        (policy((BEN,)), []),
+        (policy(), []),
+        (policy((CY,), (ADA,), rounds=2), ["cy", "cy", "ada"]),
+    ],
+)
+def test_once_ada_and_ben_were_reached_this_is_left(now: EscalationPolicy, left: list[str]) -> None:
+    assert who(now, after(("ada",), ("ben",))) == left
 
 
 def test_a_policy_can_not_be_changed_in_place() -> None:

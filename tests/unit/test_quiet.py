@@ -68,6 +68,46 @@ def test_an_hour_that_comes_twice_is_quiet_both_times() -> None:
     assert until("01:00-02:30", BERLIN, second) == "2026-10-25T02:30+01:00"
 
 
+#: In the night of this day in New York, 1:00 to 2:00 comes twice: at -04:00, then at -05:00.
+@pytest.mark.parametrize(
+    ("spans", "quiet"),
+    [
+        ("01:15-01:45", ["01:15-04:00 01:45-04:00", "01:15-05:00 01:45-05:00"]),
+        ("01:15-02:00", ["01:15-04:00 01:00-05:00", "01:15-05:00 02:00-05:00"]),
+        ("01:00-01:15", ["01:00-04:00 01:15-04:00", "01:00-05:00 01:15-05:00"]),
+        ("01:00-02:00", ["01:00-04:00 02:00-05:00"]),
+        ("00:30-01:00", ["00:30-04:00 01:00-04:00"]),
+        ("00:30-01:30", ["00:30-04:00 01:30-05:00"]),
+        ("01:30-02:30", ["01:30-04:00 02:30-05:00"]),
+        ("01:45-02:05", ["01:45-04:00 02:05-05:00"]),
+        ("00:30-02:30", ["00:30-04:00 02:30-05:00"]),
+        ("02:00-02:30", ["02:00-05:00 02:30-05:00"]),
+        ("01:15-01:30,01:30-01:45", ["01:15-04:00 01:45-04:00", "01:15-05:00 01:45-05:00"]),
+    ],
+)
+def test_the_night_in_which_an_hour_comes_twice(spans: str, quiet: list[str]) -> None:
+    midnight, minute, found = at("2026-11-01T00:00", NEW_YORK), 60_000, []
+    moment = midnight
+    while moment < midnight + 240 * minute:
+        over = until(spans, NEW_YORK, moment)
+        if over is not None:
+            begun = datetime.fromtimestamp(moment / 1000, ZoneInfo(NEW_YORK)).isoformat(timespec="minutes")
+            found.append(f"{begun[11:]} {over[11:]}")
+            moment = int(datetime.fromisoformat(over).timestamp() * 1000) - minute
+            assert until(spans, NEW_YORK, moment) == over, "quiet to its last minute"
+        moment += minute
+    assert found == quiet
+
+
+def test_an_hour_that_comes_twice_before_midnight() -> None:
+    """There the clock is put back from midnight to eleven."""
+    first, second = (at("2026-10-24T23:20", "Asia/Beirut", fold) for fold in (0, 1))
+    assert until("23:15-23:45", "Asia/Beirut", first) == "2026-10-24T23:45+03:00"
+    assert until("23:15-23:45", "Asia/Beirut", second) == "2026-10-24T23:45+02:00"
+    assert until("23:15-00:00", "Asia/Beirut", first) == "2026-10-24T23:00+02:00"
+    assert until("22:00-07:00", "Asia/Beirut", first) == "2026-10-25T07:00+02:00"
+
+
 def test_a_zone_that_changes_by_half_an_hour() -> None:
     assert until("01:00-02:15", LORD_HOWE, at("2026-10-04T01:30", LORD_HOWE)) == "2026-10-04T02:30+11:00"
 

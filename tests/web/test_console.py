@@ -31,7 +31,7 @@ def ring(site: Site, handoff: str, provider_id: str = "CA77") -> Attempt:
     attempt = call_of(site, handoff)
     assert attempt.call
     calls = site.services.calls
-    calls.claim(attempt.call, effects.place_call(attempt.call, site.now), "run")
+    site.services.claims.claim(attempt.call, effects.place_call(attempt.call, site.now), "run")
     calls.placed(attempt.call, provider_id)
     site.now += 2 * SECOND
     calls.ringing(attempt.call, None)

@@ -28,7 +28,7 @@ def quiet(site: Site, handoff: str) -> None:
     for _ in range(4):
         for attempt in site.record(handoff).attempts:
             if attempt.call and attempt.ended_at is None:
-                site.services.calls.claim(attempt.call, effects.place_call(attempt.call, site.now), "run")
+                site.services.claims.claim(attempt.call, effects.place_call(attempt.call, site.now), "run")
                 site.services.calls.end(attempt.call, Disposition.NO_ANSWER)
 
 

@@ -11,6 +11,9 @@ import threading
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
+
+from werkzeug.serving import BaseWSGIServer
 
 from .clock import ManualClock, RealClock
 from .contract import Contract, NoContract
@@ -19,43 +22,32 @@ from .settings import BadSettings, check
 from .web.app import create_app, serve
 
 
+class Parser(argparse.ArgumentParser):
+    """Refuses as all else here does."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raises BadSettings."""
+        raise BadSettings(f"{message}; --help lists what there is")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run until told to stop; 2 when it can't start like this."""
-    parser = argparse.ArgumentParser(prog="devphone", description="A Twilio double with a phone you can see.")
-    parser.add_argument("--host", default="127.0.0.1", help="loopback only")
-    parser.add_argument("--port", type=int, default=0, help="0 = any free one")
-    parser.add_argument("--account-sid", help="AC and 32 hexadecimal digits; or DEVPHONE_ACCOUNT_SID")
-    parser.add_argument("--auth-token", help="or DEVPHONE_AUTH_TOKEN, which other processes can't see")
-    parser.add_argument("--number", action="append", default=[], help="a number of the account; repeatable")
-    parser.add_argument("--clock", choices=("real", "manual"), default="real")
-    parser.add_argument("--calls-per-second", help="0 = no limit; or DEVPHONE_CALLS_PER_SECOND; default 1")
-    parser.add_argument("--contract", help="Twilio's OpenAPI file to check answers by; or DEVPHONE_CONTRACT")
-    parser.add_argument("--json", action="store_true", help="print one line of JSON: listens, or why not")
-    given = parser.parse_args(argv)
+    words = sys.argv[1:] if argv is None else list(argv)
     try:
-        settings = check(
-            os.environ,
-            account_sid=given.account_sid,
-            auth_token=given.auth_token,
-            numbers=given.number,
-            host=given.host,
-            port=given.port,
-            calls_per_second=given.calls_per_second,
-        )
-        path = given.contract or os.environ.get("DEVPHONE_CONTRACT")
-        contract = Contract.load(Path(path)) if path else None
+        given = _parser().parse_args(words)
+        server = _server(given)
     except (BadSettings, NoContract) as refusal:
         print(f"devphone: {refusal}", file=sys.stderr)
-        if given.json:
+        if "--json" in words:
             print(json.dumps({"refused": str(refusal)}), flush=True)
         return 2
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     threading.excepthook = _end_with
-    driver = Driver(settings, ManualClock() if given.clock == "manual" else RealClock())
-    server = serve(create_app(driver, contract), settings.host, settings.port)
     threading.Thread(target=server.serve_forever, name="server", daemon=True).start()
+    if given.ends_with_stdin:
+        threading.Thread(target=_wait_for_end, args=(stop,), name="stdin", daemon=True).start()
     host = f"[{server.host}]" if ":" in server.host else server.host
     url = f"http://{host}:{server.port}"
     line = (
@@ -66,6 +58,46 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(line, flush=True)
     stop.wait()
     return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(prog="devphone", description="A Twilio double with a phone you can see.")
+    parser.add_argument("--host", default="127.0.0.1", help="loopback only")
+    parser.add_argument("--port", default="0", help="0 = any free one")
+    parser.add_argument("--account-sid", help="AC and 32 hexadecimal digits; or DEVPHONE_ACCOUNT_SID")
+    parser.add_argument("--auth-token", help="or DEVPHONE_AUTH_TOKEN, which other processes can't see")
+    parser.add_argument("--number", action="append", default=[], help="a number of the account; repeatable")
+    parser.add_argument("--clock", choices=("real", "manual"), default="real")
+    parser.add_argument("--calls-per-second", help="0 = no limit; or DEVPHONE_CALLS_PER_SECOND; default 1")
+    parser.add_argument("--contract", help="Twilio's OpenAPI file to check answers by; or DEVPHONE_CONTRACT")
+    parser.add_argument("--json", action="store_true", help="print one line of JSON: listens, or why not")
+    # Not for people: see `testing.start`.
+    parser.add_argument("--ends-with-stdin", action="store_true", help=argparse.SUPPRESS)
+    return parser
+
+
+def _server(given: argparse.Namespace) -> BaseWSGIServer:
+    """A phone that listens. Raises BadSettings and NoContract."""
+    settings = check(
+        os.environ,
+        account_sid=given.account_sid,
+        auth_token=given.auth_token,
+        numbers=given.number,
+        host=given.host,
+        port=given.port,
+        calls_per_second=given.calls_per_second,
+    )
+    path = given.contract or os.environ.get("DEVPHONE_CONTRACT")
+    contract = Contract.load(Path(path)) if path else None
+    driver = Driver(settings, ManualClock() if given.clock == "manual" else RealClock())
+    return serve(create_app(driver, contract), settings.host, settings.port)
+
+
+def _wait_for_end(stop: threading.Event) -> None:
+    """Whoever started the program holds the other end of its standard input, and lets go when killed."""
+    while os.read(0, 4096):
+        pass
+    stop.set()
 
 
 def _end_with(failure: threading.ExceptHookArgs) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from email.utils import format_datetime
 
+DAY_S = 86400
+
 
 def rfc2822(unix_s: float | None) -> str | None:
     """`Tue, 31 Aug 2010 20:36:28 +0000` for a Unix time, None for None."""
@@ -19,10 +21,11 @@ def filter_bounds(value: str, mark: str) -> tuple[float, float]:
     Raises ValueError for anything that is no ISO date.
     """
     moment = datetime.fromisoformat(value)
-    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    # Not `astimezone`: some dates of the years 1 and 9999 have no name in UTC.
+    unix_s = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     if mark == "<":
-        return float("-inf"), moment.timestamp()
+        return float("-inf"), unix_s
     if mark == ">":
-        return moment.timestamp(), float("inf")
-    midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
-    return midnight, midnight + 86399
+        return unix_s, float("inf")
+    midnight = unix_s // DAY_S * DAY_S
+    return midnight, midnight + DAY_S - 1

@@ -24,7 +24,7 @@ from .faults import NO_FAULTS, FaultPlan, Faults
 from .journal import Journal
 from .previews import Previews
 from .settings import Settings
-from .webhooks import Webhooks, new_token
+from .webhooks import Webhooks, new_token, new_transport
 
 QUIET_WITHIN_S = 60.0
 """How long `advance` waits for the application to answer what is in flight."""
@@ -33,6 +33,10 @@ FIRST_CALLBACK_WITHIN_S = 5.0
 
 class NotQuiet(Exception):
     """The application did not answer everything in flight within a minute."""
+
+
+class WasReset(ValueError):
+    """The phone was reset before it was done."""
 
 
 class Driver:
@@ -48,14 +52,13 @@ class Driver:
         self.settings, self.clock = settings, clock
         self.engine = Engine(settings.account_sid, settings.numbers, clock.now(), settings.calls_per_second)
         self.faults, self.journal = Faults(), Journal()
-        self._webhooks = Webhooks(settings.auth_token, self._warn, transport=transport)
-        self._previews = Previews(transport=transport)
-        self._lock = threading.Condition(threading.RLock())
-        self._in_flight = 0
-        self._lanes: dict[str, deque[SendCallback]] = {}
-        self._plans: dict[str, FaultPlan] = {}
-        self._orders: dict[str, CallbackOrder] = {}
-        self._late, self._late_ids = Timers(), count()
+        self.generation = 0
+        """How many resets there were. What was begun under an earlier number leaves no trace any more."""
+        self._transport = transport or new_transport()
+        self._previews = Previews(self._transport)
+        self._lock, self._one_advance = threading.Condition(threading.RLock()), threading.Lock()
+        self._in_flight, self._late_ids = 0, count()
+        self._forget_all()
         if not clock.manual:
             threading.Thread(target=self._wait_for_timers, name="timers", daemon=True).start()
 
@@ -86,11 +89,11 @@ class Driver:
             self._in_flight -= 1
             self._lock.notify_all()
 
-    def start_and_wait_for_callback(self, sid: str) -> None:
-        """Let it go, and return when its first status callback was answered, or after 5 seconds."""
+    def start_and_wait_for_callback(self, sid: str) -> bool:
+        """Let it go, and return when its first status callback was answered; False = not in 5 seconds."""
         before = self.journal.seq
         self.start(sid)
-        self.journal.wait_for(
+        return self.journal.wait_for(
             lambda event: event.sid == sid and event.type == "callback.answered",
             before,
             FIRST_CALLBACK_WITHIN_S,
@@ -99,45 +102,64 @@ class Driver:
     def advance(self, seconds: float) -> None:
         """Move a manual clock, stopping at every timer until all that it caused was answered.
 
-        Raises NotQuiet when the application hangs, and ValueError when the clock is real.
+        A second one moves it after the first. Raises NotQuiet when the application hangs, WasReset when a
+        reset came in between, and ValueError when the clock is real.
         """
-        if not isinstance(self.clock, ManualClock):
+        clock, generation = self.clock, self.generation
+        if not isinstance(clock, ManualClock):
             raise ValueError("the clock is real and moves by itself")
-        self.wait_until_quiet()
-        target_s = self.clock.now().s + seconds
-        while True:
-            with self._lock:
-                due_s = self._next_due()
-                if due_s is None or due_s > target_s:
-                    break
-                self.clock.set(due_s)
-                self._settle()
-            self.wait_until_quiet()
-        with self._lock:
-            self.clock.set(target_s)
+        with self._one_advance:
+            target_s = None
+            while True:
+                with self._lock:
+                    self._wait_for(lambda: self._in_flight == 0 or self.generation != generation)
+                    if self.generation != generation:
+                        raise WasReset("the phone was reset meanwhile")
+                    if target_s is None:
+                        target_s = clock.now().s + seconds
+                    due_s = self._next_due()
+                    if due_s is None or due_s > target_s:
+                        clock.set(target_s)
+                        return
+                    clock.set(due_s)
+                    self._settle()
 
     def wait_until_quiet(self) -> None:
         """Return when nothing is in flight. Raises NotQuiet after a minute."""
         with self._lock:
-            if not self._lock.wait_for(lambda: self._in_flight == 0, QUIET_WITHIN_S):
-                raise NotQuiet(f"{self._in_flight} requests to the application are still not answered")
+            self._wait_for(lambda: self._in_flight == 0)
+
+    def _wait_for(self, met: Callable[[], bool]) -> None:
+        if not self._lock.wait_for(met, QUIET_WITHIN_S):
+            raise NotQuiet(f"{self._in_flight} requests to the application are still not answered")
+
+    def wait_for_reset(self, generation: int, seconds: float) -> bool:
+        """Whether there is a reset after this `generation` within so many seconds of the world."""
+        with self._lock:
+            return self._lock.wait_for(lambda: self.generation != generation, seconds)
 
     def reset(self) -> None:
         """Forget everything; answers still in flight will find nobody. A manual clock starts again at 0."""
         with self._lock:
+            self.generation += 1
             self.engine.reset()
             for lane in self._lanes.values():
                 self._in_flight -= len(lane)
                 lane.clear()
-            self._plans.clear()
-            self._orders.clear()
-            self._late.clear()
-            self._webhooks.forget_all()
+            self._forget_all()
             self.faults.clear()
             self.journal.clear()
             if isinstance(self.clock, ManualClock):
                 self.clock.restart()
             self._lock.notify_all()
+
+    def _forget_all(self) -> None:
+        """No cookies, no callbacks, no plans."""
+        self._webhooks = Webhooks(self.settings.auth_token, self._transport)
+        self._lanes: dict[str, deque[SendCallback]] = {}
+        self._plans: dict[str, FaultPlan] = {}
+        self._orders: dict[str, CallbackOrder] = {}
+        self._late = Timers()
 
     def _settle(self) -> None:
         """Carry out actions and run what is due, until nothing is. The lock is held."""
@@ -164,13 +186,14 @@ class Driver:
         return timer is not None
 
     def _perform(self, action: Action) -> None:
+        generation = self.generation
         match action:
             case FetchDocument():
                 self._in_flight += 1
-                self._thread(lambda: self._fetch(action), action.sid)
+                self._thread(lambda: self._fetch(action, generation), action.sid)
             case FetchPreviews():
                 self._in_flight += 1
-                self._thread(lambda: self._preview(action), action.sid)
+                self._thread(lambda: self._preview(action, generation), action.sid)
             case SendCallback():
                 self._queue_callback(action)
             case Happened():
@@ -181,22 +204,23 @@ class Driver:
             case Warned():
                 self.journal.warned(action)
 
-    def _fetch(self, action: FetchDocument) -> None:
-        plan, token = self._plan(action.sid), new_token()
-        reply = self._webhooks.ask(action, plan, token)
+    def _fetch(self, action: FetchDocument, generation: int) -> None:
+        webhooks, plan, token = self._webhooks, self._plan(action.sid), new_token()
+        warn = self._warner(action.sid, generation)
+        reply = webhooks.ask(action, warn, plan, token)
         with self.turn() as now:
             self.engine.document_arrived(now, action.sid, action.fetch_id, reply)
-        if plan.has("duplicate_webhooks"):
-            self._webhooks.ask(action, plan, token)
+        if generation == self.generation and plan.befalls("duplicate_webhooks"):
+            webhooks.ask(action, warn, plan, token)
         self._landed()
 
-    def _preview(self, action: FetchPreviews) -> None:
-        """Every visit is an event; one of a text that was forgotten meanwhile is not."""
+    def _preview(self, action: FetchPreviews, generation: int) -> None:
+        """Every visit is an event, but for those after a reset."""
         for link in action.links:
             for visit in self._previews.visits(link):
                 seen = Happened("preview.fetched", action.sid, action.number, asdict(visit))
                 with self.turn() as now:
-                    if action.sid in self.engine.texts:
+                    if generation == self.generation:
                         self.journal.happened(seen, now.s)
         self._landed()
 
@@ -223,9 +247,9 @@ class Driver:
     def _queue_callback(self, action: SendCallback) -> None:
         """Lose it, send it later, or put it where its plan wants it among those of its call or text."""
         plan, now = self._plan(action.sid), self.clock.now()
-        if plan.has("lose_callbacks"):
+        if plan.befalls("lose_callbacks"):
             self.journal.happened(Happened("callback.lost", action.sid, "", action.fields), now.s)
-        elif plan.has("late_callbacks"):
+        elif plan.befalls("late_callbacks"):
             due_s = now.s + plan.seconds("late_callbacks")
             key = (action.sid, str(next(self._late_ids)))
             self._late.set(key, due_s, lambda _: self._line_up(action, plan))
@@ -233,7 +257,7 @@ class Driver:
             self._line_up(action, plan)
 
     def _line_up(self, action: SendCallback, plan: FaultPlan) -> None:
-        if not plan.has("reorder_callbacks"):
+        if not plan.befalls("reorder_callbacks"):
             self._send_callbacks(action.sid, [action])
             return
         order = self._orders.setdefault(action.sid, CallbackOrder(plan.luck))
@@ -257,27 +281,38 @@ class Driver:
         while True:
             with self._lock:
                 if not lane:
-                    del self._lanes[sid]
+                    self._lanes.pop(sid, None)
                     return
-                callback, plan = lane.popleft(), self._plan(sid)
+                callback, plan, generation = lane.popleft(), self._plan(sid), self.generation
             token = new_token()
-            for _ in range(2 if plan.has("duplicate_callbacks") else 1):
-                self._send_callback(callback, plan, token)
+            self._send_callback(callback, plan, token, generation)
+            if generation == self.generation and plan.befalls("duplicate_callbacks"):
+                self._send_callback(callback, plan, token, generation)
             self._landed()
 
-    def _send_callback(self, callback: SendCallback, plan: FaultPlan, token: str) -> None:
-        reply = self._webhooks.tell(callback, plan, token)
+    def _send_callback(self, callback: SendCallback, plan: FaultPlan, token: str, generation: int) -> None:
+        warn = self._warner(callback.sid, generation)
+        reply = self._webhooks.tell(callback, warn, plan, token)
         failed = isinstance(reply, NoReply) or reply.status >= 400
         with self.turn() as now:
+            if generation != self.generation:
+                return
             if failed:
                 why = reply.text if isinstance(reply, NoReply) else f"answered {reply.status}"
                 code = reply.code if isinstance(reply, NoReply) else 11200
-                self._warn(code, callback.sid, f"status callback {callback.url}: {why}")
+                warn(code, f"status callback {callback.url}: {why}")
             done = Happened("callback.answered", callback.sid, "", {"failed": failed, **callback.fields})
             self.journal.happened(done, now.s)
 
-    def _warn(self, code: int, sid: str, text: str) -> None:
-        self.journal.warned(Warned(code, sid, text))
+    def _warner(self, sid: str, generation: int) -> Callable[[int, str], None]:
+        """Notes debugger entries of one call or text, until the next reset."""
+
+        def warn(code: int, text: str) -> None:
+            with self._lock:
+                if generation == self.generation:
+                    self.journal.warned(Warned(code, sid, text))
+
+        return warn
 
     def _wait_for_timers(self) -> None:
         """With a real clock: sleep until the next timer is due or something changed."""

@@ -1,7 +1,8 @@
 """Which faults are still to come, and which of them befall the call or text that begins now.
 
-Each armed fault has a number of times, or a chance that is drawn from the seed, so that one seed gives the
-same run again. What the faults are is `fault_catalogue.py`; doing them is the driver's and the web layer's.
+A fault is still to come until it befalls something, which many do only later in a call, or never. Each
+armed fault has a number of times, or a chance that is drawn from the seed, so that one seed gives the same
+run again. What the faults are is `fault_catalogue.py`; doing them is the driver's and the web layer's.
 """
 
 from __future__ import annotations
@@ -22,46 +23,71 @@ class BadFault(ValueError):
     """A fault that does not exist, or with values that make no sense."""
 
 
+@dataclass
+class _Armed:
+    """One fault still to come. `times` None = without end; `draws` decides when there is a `chance`.
+
+    So many of the times are `promised` to plans in which it did not happen yet.
+    """
+
+    values: dict[str, Any]
+    times: int | None
+    chance: float | None
+    draws: random.Random
+    promised: int = 0
+
+    def draw(self) -> bool:
+        """Whether it is in the next plan. It always draws, so that what else goes on changes no draw."""
+        drawn = self.chance is None or self.draws.random() < self.chance
+        return drawn and (self.times is None or self.promised < self.times)
+
+
 @dataclass(frozen=True)
 class FaultPlan:
-    """What goes wrong with one call or text: names of the catalogue with their values.
+    """What is to go wrong with one call or text: names of the catalogue with their values.
 
-    `luck` is for choices while it goes on, such as which callbacks change places.
+    `luck` is for choices while it goes on, such as which callbacks change places; `open` are the faults that
+    did not happen yet.
     """
 
     due: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     luck: random.Random = field(default_factory=lambda: random.Random(0))
+    open: dict[str, _Armed] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def has(self, name: str) -> bool:
-        """Whether this fault is due. Raises KeyError for a name that is in no catalogue."""
+        """Whether this fault is due. Raises KeyError for a name in no catalogue."""
         return FAULTS[name].name in self.due
+
+    def befalls(self, name: str) -> bool:
+        """Whether this fault is due, and if so note that it happens now. Only where it befalls something."""
+        if not self.has(name):
+            return False
+        with self.lock:
+            if armed := self.open.pop(name, None):
+                armed.promised -= 1
+                if armed.times is not None:
+                    armed.times -= 1
+        return True
 
     def value(self, name: str, need: str) -> Any:
         """A value of a fault that is due."""
         return self.due[name][need]
 
     def seconds(self, name: str) -> float:
-        """The seconds of this fault, 0 when it is not due."""
-        return float(self.due[name]["seconds"]) if self.has(name) else 0.0
+        """The seconds of a fault that is due."""
+        return float(self.due[name]["seconds"])
 
-    @property
-    def fetch_lag_s(self) -> float:
-        """How far reads lag behind, in seconds of the line."""
-        return self.seconds("fetch_lag_s")
+    def give_back(self) -> None:
+        """There will be no such call or text: what did not happen is for the next one."""
+        with self.lock:
+            for armed in self.open.values():
+                armed.promised -= 1
+            self.open.clear()
 
 
 NO_FAULTS = FaultPlan()
 """All goes right."""
-
-
-@dataclass
-class _Armed:
-    """One fault still to come. `times` None = without end; `draws` decides when there is a `chance`."""
-
-    values: dict[str, Any]
-    times: int | None
-    chance: float | None
-    draws: random.Random
 
 
 class Faults:
@@ -69,9 +95,9 @@ class Faults:
 
     def __init__(self) -> None:
         """Nothing goes wrong."""
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
         self._armed: dict[tuple[Kind, str], _Armed] = {}
-        self._seed, self._resets = 0, 0
+        self._seed = 0
         self._begun: Counter[Kind] = Counter()
 
     def set(self, wanted: Mapping[str, Any]) -> None:
@@ -84,7 +110,7 @@ class Faults:
         if not _is_whole(seed):
             raise BadFault(f"seed must be a whole number, not {seed!r}")
         changes = [_read(name, value, seed) for name, value in wanted.items() if name != "seed"]
-        with self._changed:
+        with self._lock:
             if "seed" in wanted:
                 self._seed = seed
                 self._begun.clear()
@@ -97,52 +123,39 @@ class Faults:
                     self._armed[key] = armed
 
     def take(self, kind: Kind) -> FaultPlan:
-        """What goes wrong with the call or text that begins now."""
-        with self._changed:
+        """What is to go wrong with the call or text that begins now."""
+        with self._lock:
             self._begun[kind] += 1
-            drawn = {name: self._use_up(on, name) for on, name in list(self._armed) if on == kind}
-            due = {name: values for name, values in drawn.items() if values is not None}
             luck = f"{self._seed}/{kind}/{self._begun[kind]}"
-        return FaultPlan(due, random.Random(luck)) if due else NO_FAULTS
+            drawn = {name: armed for (on, name), armed in self._armed.items() if on == kind and armed.draw()}
+            if not drawn:
+                return NO_FAULTS
+            for armed in drawn.values():
+                armed.promised += 1
+        due = {name: armed.values for name, armed in drawn.items()}
+        return FaultPlan(due, random.Random(luck), drawn, self._lock)
 
     def waiting(self) -> list[dict[str, Any]]:
         """The faults that are still to come, for the control API; `times` None = without end."""
-        with self._changed:
+        with self._lock:
             return [
                 {"name": name, "on": kind, "times": armed.times, "chance": armed.chance, **armed.values}
                 for (kind, name), armed in self._armed.items()
+                if armed.times != 0
             ]
 
     @property
     def seed(self) -> int:
         """What the draws start from."""
-        with self._changed:
+        with self._lock:
             return self._seed
 
-    def hold(self, seconds: float | None) -> bool:
-        """Wait so many seconds of the world, or for ever; True when `clear` ended the wait before."""
-        with self._changed:
-            since = self._resets
-            return self._changed.wait_for(lambda: self._resets != since, seconds)
-
     def clear(self) -> None:
-        """Nothing goes wrong any more, the seed is 0 again, and whoever is held goes on."""
-        with self._changed:
+        """Nothing goes wrong any more, and the seed is 0 again."""
+        with self._lock:
             self._armed.clear()
             self._begun.clear()
             self._seed = 0
-            self._resets += 1
-            self._changed.notify_all()
-
-    def _use_up(self, kind: Kind, name: str) -> dict[str, Any] | None:
-        armed = self._armed[kind, name]
-        if armed.chance is not None and armed.draws.random() >= armed.chance:
-            return None
-        if armed.times is not None:
-            armed.times -= 1
-            if armed.times == 0:
-                del self._armed[kind, name]
-        return armed.values
 
 
 def _read(name: str, given: Any, seed: int) -> tuple[tuple[Kind, str], _Armed]:
@@ -156,10 +169,10 @@ def _read(name: str, given: Any, seed: int) -> tuple[tuple[Kind, str], _Armed]:
     on, chance = entry.get("on", fault.on[0]), entry.get("chance")
     if on not in fault.on:
         raise BadFault(f"{name}: on is one of {', '.join(fault.on)}, not {on!r}")
-    if chance is not None and not (isinstance(chance, int | float) and 0 < chance <= 1):
+    if chance is not None and not (_is_number(chance) and 0 < chance <= 1):
         raise BadFault(f"{name}: chance must be a number above 0 and at most 1, not {chance!r}")
     times = entry.get("times", 1 if chance is None else None)
-    if times is not None and not (_is_whole(times) and times >= 0):
+    if not (_is_whole(times) and times >= 0 if times is not None else chance is not None):
         raise BadFault(f"{name}: times must be a whole number from 0, not {times!r}")
     values = {need.name: entry.get(need.name, need.default) for need in fault.needs}
     if times != 0 and (bad := [str(need) for need in fault.needs if not need.fits(values[need.name])]):
@@ -174,3 +187,7 @@ def _draws(seed: int, kind: Kind, name: str) -> random.Random:
 
 def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import secrets
 
-E164 = re.compile(r"\+[1-9]\d{6,14}")
+E164 = re.compile(r"\+[1-9][0-9]{6,14}")
 
 MAGIC_CALL_TO = {"+15005550001": 21217, "+15005550002": 21214, "+15005550003": 21215, "+15005550004": 21216}
 """To-numbers that refuse a call; https://www.twilio.com/docs/iam/test-credentials."""
@@ -40,7 +40,7 @@ def masked(number: str) -> str:
 
 def formatted(number: str) -> str:
     """What Twilio puts in `to_formatted`: `(212) 555-0123` for North America, else the number itself."""
-    if re.fullmatch(r"\+1\d{10}", number):
+    if re.fullmatch(r"\+1[0-9]{10}", number):
         return f"({number[2:5]}) {number[5:8]}-{number[8:]}"
     return number
 

@@ -14,6 +14,7 @@ POLICIES = frozenset({"4xx", "5xx", CONNECT_FAILS, READ_FAILS})
 ALL = POLICIES | {BROKEN}
 """What `rp=all` retries: also a connection that breaks before any part of the answer; that is our reading."""
 RANGES = {"ct": (100, 10_000), "rt": (100, 15_000), "tt": (100, 15_000), "rc": (0, 5)}
+LONGEST_NUMBER = 9
 WITHOUT_EFFECT = ("e", "sni")
 
 
@@ -74,7 +75,9 @@ def read_limits(url: str, default: Limits) -> tuple[Limits, list[str]]:
 
 
 def _within(value: str, low: int, high: int) -> int | None:
-    return int(value) if value.isascii() and value.isdigit() and low <= int(value) <= high else None
+    """`value` as a number; None also for more digits than int() takes."""
+    is_short = value.isascii() and value.isdigit() and len(value) <= LONGEST_NUMBER
+    return int(value) if is_short and low <= int(value) <= high else None
 
 
 def _policy(value: str) -> frozenset[str]:

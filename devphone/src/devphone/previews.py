@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 
 import httpx2
 
+from .time_limit import TimeLimit
 from .urls import is_web_url, join
 
 WITHIN_S = 5.0
@@ -41,10 +43,9 @@ class Visit:
 class Previews:
     """One client for all phones. Nothing is kept: no cookies, no bodies."""
 
-    def __init__(self, within_s: float = WITHIN_S, transport: httpx2.BaseTransport | None = None) -> None:
-        """`within_s` seconds for each visit, redirects included; `transport` is for tests."""
-        self._within_s = within_s
-        self._transport = transport or httpx2.HTTPTransport(limits=httpx2.Limits(max_keepalive_connections=0))
+    def __init__(self, transport: httpx2.BaseTransport, within_s: float = WITHIN_S) -> None:
+        """`within_s` seconds for each visit, redirects included."""
+        self._within_s, self._transport = within_s, transport
 
     def visits(self, link: str) -> Iterator[Visit]:
         """HEAD once and GET twice, each as it is done, and what their redirects lead to. Never raises."""
@@ -56,7 +57,8 @@ class Previews:
         for _ in range(MAX_REDIRECTS + 1):
             try:
                 status, location = self._once(url, method, user_agent, deadline)
-            except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
+                # UnicodeError: looking up a host name that no name server could know.
                 yield Visit(url, method, None, f"{type(error).__name__}: {error}")
                 return
             yield Visit(url, method, status)
@@ -70,17 +72,14 @@ class Previews:
         """The status, and where it redirects to."""
         client = httpx2.Client(transport=self._transport, trust_env=False)
         headers = {"User-Agent": user_agent, "Accept": "text/html,application/xhtml+xml,*/*"}
-        left_s = max(0.1, deadline - time.monotonic())
-        request = client.build_request(method, url, headers=headers, timeout=left_s)
-        response = client.send(request, stream=True)
-        try:
-            read = 0
-            for chunk in response.iter_bytes():
-                read += len(chunk)
-                if read > MAX_BYTES:
-                    break
-                if time.monotonic() > deadline:
-                    raise httpx2.ReadTimeout("the page took too long", request=request)
-        finally:
-            response.close()
+        with TimeLimit(deadline) as time_limit:
+            request = client.build_request(
+                method,
+                url,
+                headers=headers,
+                timeout=time_limit.left_s,
+                extensions={"trace": time_limit.trace},
+            )
+            with closing(client.send(request, stream=True)) as response:
+                time_limit.read(response, MAX_BYTES)
         return response.status_code, response.headers.get("location") if response.is_redirect else None

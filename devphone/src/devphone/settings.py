@@ -10,9 +10,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from .digits import whole
 from .numbers import is_e164
 
 DEFAULT_NUMBER = "+12125550100"
+MAX_PORT = 65_535
 
 
 class BadSettings(ValueError):
@@ -41,7 +43,7 @@ def check(
     auth_token: str | None,
     numbers: list[str],
     host: str,
-    port: int,
+    port: str,
     calls_per_second: str | None = None,
 ) -> Settings:
     """Settings from arguments, completed by the environment. Raises BadSettings.
@@ -67,12 +69,15 @@ def check(
         )
     if not is_loopback(host):
         raise BadSettings(f"{host} is not this machine: the dev phone listens on loopback only")
+    port_number = whole(port)
+    if port_number is None or port_number > MAX_PORT:
+        raise BadSettings(f"the port must be a number from 0 (any free one) to {MAX_PORT}, not {port!r}")
     if bad := [number for number in numbers if not is_e164(number)]:
         raise BadSettings(f"not a number of the form +12125550100: {', '.join(bad)}")
     rate = calls_per_second or environ.get("DEVPHONE_CALLS_PER_SECOND") or "1"
-    if not re.fullmatch(r"\d{1,4}(\.\d{1,3})?", rate):
+    if not re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,3})?", rate):
         raise BadSettings(f"calls per second must be a number such as 1 or 0.5, 0 for no limit, not {rate!r}")
-    return Settings(sid, token, tuple(numbers) or (DEFAULT_NUMBER,), host, port, float(rate))
+    return Settings(sid, token, tuple(numbers) or (DEFAULT_NUMBER,), host, port_number, float(rate))
 
 
 def looks_real(auth_token: str) -> bool:

@@ -8,9 +8,13 @@ from urllib.parse import urljoin, urlsplit
 
 
 def is_web_url(url: str) -> bool:
-    """Whether `url` is absolute, http or https, with a host and a possible port."""
+    """Whether `url` is absolute, http or https, with a host that can be looked up and a possible port.
+
+    No part of a host name is empty or has more than 63 bytes: RFC 1035, 2.3.4.
+    """
     try:
         parts = urlsplit(url)
+        (parts.hostname or "").encode("idna")
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False

@@ -20,6 +20,7 @@ from .engine.actions import FetchDocument, NoReply, Reply, SendCallback
 from .engine.twiml import MAX_BYTES
 from .faults import NO_FAULTS, FaultPlan
 from .overrides import BROKEN, CONNECT_FAILS, READ_FAILS, TWILIO, BadPolicy, Limits, read_limits
+from .time_limit import TimeLimit
 from .urls import is_web_url, join
 
 MAX_REDIRECTS = 10
@@ -30,7 +31,9 @@ GEOGRAPHY = re.compile("(From|To|Caller|Called)(City|State|Zip|Country)")
 NEW_FIELDS = {"NotSeenBefore": "1", "NotSeenBeforeEmpty": "", "NotSeenBeforeText": "Zoë & co. ✓"}
 """Twilio adds fields without notice and signs them: https://www.twilio.com/docs/usage/security."""
 
-Ports = Literal["as it is", "written out", "left out"]
+Port = Literal["written out", "left out"]
+Warn = Callable[[int, str], None]
+"""Takes a code and a sentence for the debugger, from any thread."""
 
 
 class Webhooks:
@@ -39,28 +42,25 @@ class Webhooks:
     def __init__(
         self,
         auth_token: str,
-        warn: Callable[[int, str, str], None],
+        transport: httpx2.BaseTransport,
         limits: Limits = TWILIO,
-        transport: httpx2.BaseTransport | None = None,
     ) -> None:
-        """`auth_token` signs. `warn` takes code, sid and text for the debugger, from any thread.
-
-        `limits` hold for URLs that ask for no others; `transport` is for tests.
-        """
-        self._auth_token, self._warn, self._limits = auth_token, warn, limits
-        # Connections are not kept: an idle one that the application closes would look like a fault of ours.
-        self._transport = transport or httpx2.HTTPTransport(limits=httpx2.Limits(max_keepalive_connections=0))
+        """`auth_token` signs; `limits` hold for URLs that ask for no others."""
+        self._auth_token, self._transport, self._limits = auth_token, transport, limits
         self._jars: dict[str, httpx2.Cookies] = {}
 
-    def ask(self, what: FetchDocument, plan: FaultPlan = NO_FAULTS, token: str = "") -> Reply | NoReply:
+    def ask(
+        self, what: FetchDocument, warn: Warn, plan: FaultPlan = NO_FAULTS, token: str = ""
+    ) -> Reply | NoReply:
         """Request a document, following redirects, with the cookies of its call or conversation.
 
         `token` is the idempotency token, the same for all tries of one webhook; without it a new one is made.
+        Whatever the URL says or the application does ends in a NoReply, never in an exception.
         """
         jar = self._jars.setdefault(what.cookies or what.sid, httpx2.Cookies())
         letter = _Letter(what.url, what.method, _fields(what.fields, plan), token or new_token())
         try:
-            limits = self._read_limits(what.sid, what.url)
+            limits = self._read_limits(what.url, warn)
             deadline = time.monotonic() + limits.total_s
             for _ in range(MAX_REDIRECTS + 1):
                 reply = self._try(jar, letter, plan, limits, deadline)
@@ -68,18 +68,20 @@ class Webhooks:
                     return reply
                 letter = letter.moved(reply)
                 if not is_web_url(letter.url):
-                    return NoReply(11206, f"redirected to {letter.url!r}, which is no address")
+                    return NoReply(11100, f"redirected to {letter.url!r}, which is no address")
                 # Else the first URL's fragment holds on, as in browsers: RFC 9110, 10.2.2.
                 if "#" in reply.location:
-                    limits = self._read_limits(what.sid, letter.url)
+                    limits = self._read_limits(letter.url, warn)
         except BadPolicy as error:
             return NoReply(11243, str(error))
         return NoReply(11215, f"more than {MAX_REDIRECTS} redirects")
 
-    def tell(self, what: SendCallback, plan: FaultPlan = NO_FAULTS, token: str = "") -> Reply | NoReply:
+    def tell(
+        self, what: SendCallback, warn: Warn, plan: FaultPlan = NO_FAULTS, token: str = ""
+    ) -> Reply | NoReply:
         """Send a status callback; only the debugger minds the answer. `token` is that of `ask`."""
         try:
-            limits = self._read_limits(what.sid, what.url)
+            limits = self._read_limits(what.url, warn)
         except BadPolicy as error:
             return NoReply(11243, str(error))
         letter = _Letter(what.url, what.method, _fields(what.fields, plan), token or new_token())
@@ -90,14 +92,10 @@ class Webhooks:
         """The call is over: its cookies go."""
         self._jars.pop(sid, None)
 
-    def forget_all(self) -> None:
-        """All cookies go."""
-        self._jars.clear()
-
-    def _read_limits(self, sid: str, url: str) -> Limits:
+    def _read_limits(self, url: str, warn: Warn) -> Limits:
         limits, ignored = read_limits(url, self._limits)
         for part in ignored:
-            self._warn(20001, sid, f"{url}: {part}, and is not obeyed")
+            warn(20001, f"{url}: {part}, and is not obeyed")
         return limits
 
     def _try(
@@ -119,49 +117,74 @@ class Webhooks:
         self, jar: httpx2.Cookies, letter: _Letter, plan: FaultPlan, limits: Limits, deadline: float
     ) -> Reply | _Moved:
         """One try. Raises _Failed."""
-        left_s = max(0.01, deadline - time.monotonic())
         client = httpx2.Client(transport=self._transport, cookies=jar, trust_env=False)
-        try:
-            request = client.build_request(
-                letter.method,
-                letter.wire_url,
-                data=letter.fields if letter.method == "POST" else None,
-                timeout=httpx2.Timeout(
-                    min(limits.read_s, left_s), connect=min(limits.connect_s, left_s), pool=left_s
-                ),
-                headers={
-                    "User-Agent": "TwilioProxy/1.1",
-                    "Accept": "*/*",
-                    "I-Twilio-Idempotency-Token": letter.token,
-                },
-            )
-            signed = letter.fields if letter.method == "POST" else {}
-            request.headers.update(signature_headers(self._auth_token, str(request.url), signed, plan))
-            response = client.send(request, stream=True)
-        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-            raise _Failed(CONNECT_FAILS, NoReply(11205, f"can't connect: {error}")) from error
-        except httpx2.TimeoutException as error:
-            waited_s = min(limits.read_s, limits.total_s)
-            raise _Failed(READ_FAILS, NoReply(11200, f"no answer within {waited_s:g} seconds")) from error
-        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
-            raise _Failed("", NoReply(11100, f"invalid URL: {error}")) from error
-        except httpx2.RequestError as error:
-            raise _Failed(BROKEN, NoReply(11206, f"no answer: {error}")) from error
-        try:
-            jar.update(client.cookies)
-            body = _read(response, deadline)
-        except httpx2.TimeoutException as error:
-            late = NoReply(11200, f"the answer was not complete within {limits.total_s:g} seconds")
-            raise _Failed("", late) from error
-        except httpx2.RequestError as error:
-            raise _Failed("", NoReply(11206, f"the answer broke off: {error}")) from error
-        finally:
-            response.close()
+        with TimeLimit(deadline) as time_limit:
+            response = self._send(client, letter, plan, limits, time_limit)
+            try:
+                body = time_limit.read(response, MAX_BYTES)
+            except httpx2.TimeoutException as error:
+                late = NoReply(11200, f"the answer was not complete within {limits.total_s:g} seconds")
+                raise _Failed("", late) from error
+            except httpx2.RequestError as error:
+                raise _Failed("", NoReply(11206, f"the answer broke off: {error}")) from error
+            finally:
+                response.close()
+        _keep_cookies(client.cookies, jar)
         if response.status_code in (301, 302, 303, 307, 308) and "location" in response.headers:
             return _Moved(response.status_code, response.headers["location"])
         content_type = response.headers.get("content-type")
         too_big = len(body) > MAX_BYTES
-        return Reply(response.status_code, str(response.url), content_type, body[:MAX_BYTES], too_big)
+        return Reply(response.status_code, letter.own_url, content_type, body[:MAX_BYTES], too_big)
+
+    def _send(
+        self, client: httpx2.Client, letter: _Letter, plan: FaultPlan, limits: Limits, time_limit: TimeLimit
+    ) -> httpx2.Response:
+        """An answer that has begun. Raises _Failed."""
+        waited_s = min(limits.read_s, limits.total_s)
+        late = _Failed(READ_FAILS, NoReply(11200, f"no answer within {waited_s:g} seconds"))
+        try:
+            response = client.send(self._request(client, letter, plan, limits, time_limit), stream=True)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            raise _Failed(CONNECT_FAILS, NoReply(11205, f"can't connect: {error}")) from error
+        except httpx2.TimeoutException as error:
+            raise late from error
+        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError) as error:
+            # UnicodeError: looking up a host name that no name server could know.
+            raise _Failed("", NoReply(11100, f"invalid URL: {error}")) from error
+        except httpx2.RequestError as error:
+            if time_limit.over:
+                raise late from error
+            raise _Failed(BROKEN, NoReply(11206, f"no answer: {error}")) from error
+        return response
+
+    def _request(
+        self, client: httpx2.Client, letter: _Letter, plan: FaultPlan, limits: Limits, time_limit: TimeLimit
+    ) -> httpx2.Request:
+        """What goes out, signed."""
+        request = client.build_request(
+            letter.method,
+            letter.wire_url,
+            data=letter.fields if letter.method == "POST" else None,
+            timeout=httpx2.Timeout(
+                min(limits.read_s, time_limit.left_s),
+                connect=min(limits.connect_s, time_limit.left_s),
+                pool=time_limit.left_s,
+            ),
+            headers={
+                "User-Agent": "TwilioProxy/1.1",
+                "Accept": "*/*",
+                "I-Twilio-Idempotency-Token": letter.token,
+            },
+            extensions={"trace": time_limit.trace},
+        )
+        signed = letter.fields if letter.method == "POST" else {}
+        request.headers.update(signature_headers(self._auth_token, str(request.url), signed, plan))
+        return request
+
+
+def new_transport() -> httpx2.HTTPTransport:
+    """Connections are not kept: an idle one that the application closes would look like a fault of ours."""
+    return httpx2.HTTPTransport(limits=httpx2.Limits(max_keepalive_connections=0))
 
 
 def new_token() -> str:
@@ -177,35 +200,32 @@ def signature_headers(
     `fields` are those of a form POST, none for a GET. The shared key's header:
     https://www.twilio.com/docs/usage/webhooks/webhook-shared-keys
     """
-    ports: Ports = "as it is"
-    if plan.has("signed_with_port"):
-        ports = "written out"
-    elif plan.has("signed_without_port"):
-        ports = "left out"
-    url = signed_url(wire_url, ports)
+    url = wire_url
+    if (other := signed_url(wire_url, "written out")) != url and plan.befalls("signed_with_port"):
+        url = other
+    elif (other := signed_url(wire_url, "left out")) != url and plan.befalls("signed_without_port"):
+        url = other
     headers, algorithm, secret = {}, None, auth_token
-    if plan.has("sha256_signature"):
+    if plan.befalls("sha256_signature"):
         algorithm, secret = HMAC_SHA256, plan.value("sha256_signature", "secret")
         headers[SIGNATURE_SETTINGS_HEADER] = f"key={SHARED_KEY_SID},algorithm={algorithm}"
-    if plan.has("wrong_token"):
+    if plan.befalls("wrong_token"):
         secret = f"not {auth_token}"
-    if plan.has("bad_signature"):
+    if plan.befalls("bad_signature"):
         url += "#signed for something else"
     headers["X-Twilio-Signature"] = RequestValidator(secret).compute_signature(url, fields, algorithm)
     return headers
 
 
-def signed_url(wire_url: str, ports: Ports) -> str:
+def signed_url(wire_url: str, port: Port) -> str:
     """The form of the URL that goes into the signature; Twilio's signers differ in the port.
 
     https://www.twilio.com/docs/usage/security#validating-signatures-from-twilio
     """
     parts = urlsplit(wire_url)
-    if ports == "as it is":
-        return wire_url
     bare = re.sub(r":\d+$", "", parts.netloc)
-    port = parts.port or (443 if parts.scheme == "https" else 80)
-    return urlunsplit(parts._replace(netloc=f"{bare}:{port}" if ports == "written out" else bare))
+    number = parts.port or (443 if parts.scheme == "https" else 80)
+    return urlunsplit(parts._replace(netloc=f"{bare}:{number}" if port == "written out" else bare))
 
 
 class _Letter:
@@ -215,9 +235,14 @@ class _Letter:
         self.url, self.method, self.fields, self.token = url, method, fields, token
 
     @property
+    def own_url(self) -> str:
+        """The URL as somebody wrote it, without its fragment: what relative URLs in the answer start from."""
+        return urldefrag(self.url).url
+
+    @property
     def wire_url(self) -> str:
-        """The URL without its fragment, with the fields of a GET."""
-        url = urldefrag(self.url).url
+        """The URL that is asked for, with the fields of a GET."""
+        url = self.own_url
         if self.method == "GET" and self.fields:
             url += ("&" if "?" in url else "?") + urlencode(self.fields)
         return url
@@ -245,19 +270,16 @@ class _Failed(Exception):
 
 
 def _fields(fields: dict[str, str], plan: FaultPlan) -> dict[str, str]:
-    """The fields as the plan lets them go."""
-    if plan.has("missing_geography"):
-        fields = {name: value for name, value in fields.items() if not GEOGRAPHY.fullmatch(name)}
-    return fields | NEW_FIELDS if plan.has("extra_fields") else fields
+    """The fields as the plan lets them go, in characters that can go."""
+    fields = {name: value.encode(errors="replace").decode() for name, value in fields.items()}
+    known = {name: value for name, value in fields.items() if not GEOGRAPHY.fullmatch(name)}
+    if known != fields and plan.befalls("missing_geography"):
+        fields = known
+    return fields | NEW_FIELDS if plan.befalls("extra_fields") else fields
 
 
-def _read(response: httpx2.Response, deadline: float) -> bytes:
-    """The body, of one that is too big a little more than is allowed."""
-    body = b""
-    for chunk in response.iter_bytes():
-        body += chunk
-        if len(body) > MAX_BYTES:
-            break
-        if time.monotonic() > deadline:
-            raise httpx2.ReadTimeout("the answer took too long", request=response.request)
-    return body
+def _keep_cookies(got: httpx2.Cookies, jar: httpx2.Cookies) -> None:
+    """What a next request sends back. Other characters than ASCII can't be in its header: RFC 6265, 4.1.1."""
+    for cookie in got.jar:
+        if f"{cookie.name}{cookie.value}".isascii():
+            jar.jar.set_cookie(cookie)

@@ -199,6 +199,7 @@ def test_a_proxys_page_is_no_answer_of_twilios(phone: DevPhone, description: Any
     assert description
     phone.faults({"html_429": 1})
     url = f"{phone.url}/2010-04-01/Accounts/{ACCOUNT}/Calls.json"
-    refused = httpx2.post(url, auth=(ACCOUNT, TOKEN), data={"To": ADA}, trust_env=False)
+    form = {"To": ADA, "From": OURS, "Twiml": "<Response/>"}
+    refused = httpx2.post(url, auth=(ACCOUNT, TOKEN), data=form, trust_env=False)
     assert (refused.status_code, refused.headers["content-type"]) == (429, "text/html; charset=utf-8")
     assert phone.send("GET", "/contract")["violations"] == []

@@ -138,6 +138,6 @@ def test_the_engine_does_no_io_and_reads_no_clock() -> None:
             elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
                 found.add(node.module.split(".")[0])
                 if node.module.startswith("devphone."):
-                    inner = {"dates", "geography", "numbers", "segments", "urls"}
+                    inner = {"dates", "digits", "geography", "numbers", "segments", "urls"}
                     assert node.module.removeprefix("devphone.") in inner
     assert found <= allowed

@@ -35,6 +35,8 @@ def lines(call: CallOnPhone) -> list[str]:
         (Answer(status=500), 11200),
         (Answer(status=404), 11200),
         (Answer("", content_type=None), 11200),
+        (Answer("", content_type="text/html"), 12100),
+        (Answer("", content_type="text/xml"), 12100),
         (Answer("<Response>", content_type="text/xml"), 12100),
         (Answer("<Response/><Response/>"), 12100),
         (Answer(b"<Response><Say>\x01</Say></Response>"), 12100),
@@ -42,7 +44,19 @@ def lines(call: CallOnPhone) -> list[str]:
         (Answer("{}", content_type="application/json"), 12300),
         (Answer("<Response>" + " " * 65536 + "</Response>"), 11750),
     ],
-    ids=["500", "404", "no type", "broken", "two roots", "control character", "root", "json", "too big"],
+    ids=[
+        "500",
+        "404",
+        "no type",
+        "empty HTML",
+        "empty XML",
+        "broken",
+        "two roots",
+        "control character",
+        "root",
+        "json",
+        "too big",
+    ],
 )
 def test_a_document_that_can_not_be_run_is_apologised_for(
     phone: DevPhone, client: Client, application: Application, answer: Answer, code: int

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from twilio.rest import Client
 
 from devphone.testing import DevPhone
@@ -197,6 +199,50 @@ def test_a_trial_account_texts_verified_numbers_with_a_notice(phone: DevPhone, c
     sent = client.messages.create(to=ADA, from_=OURS, body="x" * 150)
     assert sent.num_segments == "2"
     assert phone.device(ADA).expect_text("simulated trial account").body == sent.body
+
+
+def test_an_erased_body_reaches_the_person_and_stays_on_the_phone(phone: DevPhone, client: Client) -> None:
+    phone.pace(text_step_s=1)
+    sent = client.messages.create(to=ADA, from_=OURS, body="Your code is 42")
+    assert client.messages(sent.sid).update(body="").body == ""
+    phone.advance(10)
+    assert phone.device(ADA).expect_text().body == "Your code is 42"
+    assert client.messages(sent.sid).fetch().body == ""
+    assert [text["body"] for text in phone.state(ADA)["messages"]] == ["Your code is 42"]
+
+
+def test_a_deleted_text_still_arrives_and_is_a_surprise_to_who_did_not_expect_it(
+    phone: DevPhone, client: Client, application: Application
+) -> None:
+    phone.pace(text_step_s=1)
+    status = f"{application.url}/status"
+    sent = client.messages.create(to=ADA, from_=OURS, body="Surprise", status_callback=status)
+    phone.advance(2)
+    assert client.messages(sent.sid).delete()
+    assert refusal(lambda: client.messages(sent.sid).fetch()) == (404, 20404)
+    assert refusal(lambda: client.messages(sent.sid).update(body="")) == (404, 20404)
+    assert refusal(lambda: client.messages(sent.sid).delete()) == (404, 20404)
+    phone.advance(1)
+    with pytest.raises(AssertionError, match="text to …0123, delivered: 'Surprise'"):
+        phone.nothing_else_happened()
+    phone.device(ADA).expect_text("Surprise")
+    assert application.statuses() == ["sending", "sent", "delivered"]
+
+
+def test_a_scheduled_text_that_was_canceled_before_its_201_came_is_never_sent(
+    phone: DevPhone, client: Client
+) -> None:
+    phone.faults({"delay_201_s": {"seconds": 1, "on": "messages"}})
+    at = datetime.now(UTC) + timedelta(hours=1)
+    wanted = {"to": ADA, "messaging_service_sid": SERVICE, "body": "Never mind", "schedule_type": "fixed"}
+    with ThreadPoolExecutor() as pool:
+        sending = pool.submit(lambda: client.messages.create(**wanted, send_at=at))
+        sid = phone.wait_for(lambda: next(iter(client.messages.list()), None), lambda: "no text").sid
+        assert client.messages(sid).update(status="canceled").status == "canceled"
+        assert sending.result().sid == sid
+    phone.advance(7200)
+    assert client.messages(sid).fetch().status == "canceled"
+    phone.expect(sid)
 
 
 def test_a_body_can_be_erased_and_a_text_deleted(phone: DevPhone, client: Client) -> None:

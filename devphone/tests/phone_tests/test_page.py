@@ -163,7 +163,7 @@ def test_a_text_is_read_and_answered_and_stop_is_obeyed(
 
 
 def test_a_fault_is_switched_on_and_back_and_one_is_used_up(
-    look: Look, phone: testing.DevPhone, client: Client
+    look: Look, phone: testing.DevPhone, client: Client, application: Application
 ) -> None:
     looker = look()
     page = looker.page
@@ -181,7 +181,7 @@ def test_a_fault_is_switched_on_and_back_and_one_is_used_up(
     expect(page.locator("#faults")).to_contain_text("2 to come on messages")
     (armed,) = phone.send("GET", "/faults")["faults"]
     assert (armed["name"], armed["times"], armed["seconds"]) == ("late_callbacks", 2, 7)
-    client.messages.create(to=ADA, from_=OURS, body="one")
+    client.messages.create(to=ADA, from_=OURS, body="one", status_callback=f"{application.url}/status")
     expect(page.locator("#faults")).to_contain_text("1 to come on messages")
     page.get_by_role("switch", name="late callbacks").click()
     expect(page.locator("#faults summary")).not_to_contain_text("armed")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -19,15 +20,27 @@ from devphone.testing import DevPhone
 from .conftest import ACCOUNT, ADA, OURS, TOKEN, client_for
 from .stub_application import Application
 
+PROGRAM = [sys.executable, "-m", "devphone", "--account-sid", ACCOUNT, "--auth-token", TOKEN]
 REAL = "0123456789abcdef" * 2
 """The form of Twilio's own auth tokens."""
 
 
 def settings(
-    environ: dict[str, str], host: str = "127.0.0.1", sid: str = ACCOUNT, token: str = TOKEN
+    environ: dict[str, str],
+    host: str = "127.0.0.1",
+    sid: str = ACCOUNT,
+    token: str = TOKEN,
+    port: str = "0",
 ) -> Settings:
     """Settings as the program would read them."""
-    return check(environ, account_sid=sid, auth_token=token, numbers=[], host=host, port=0)
+    return check(environ, account_sid=sid, auth_token=token, numbers=[], host=host, port=port)
+
+
+def started(*options: str) -> subprocess.CompletedProcess[str]:
+    """The program, which was to end by itself."""
+    return subprocess.run(
+        [*PROGRAM, "--json", *options], capture_output=True, text=True, check=False, timeout=20
+    )
 
 
 @pytest.mark.parametrize("name", ["TWILIO_EDGE", "TWILIO_REGION"])
@@ -59,7 +72,7 @@ def test_a_token_that_looks_real_is_refused_with_advice(token: str) -> None:
             auth_token=None,
             numbers=[],
             host="::1",
-            port=0,
+            port="0",
         )
 
 
@@ -75,7 +88,7 @@ def test_a_token_made_up_is_taken(token: str) -> None:
 
 def test_values_come_from_the_environment_too() -> None:
     environ = {"DEVPHONE_ACCOUNT_SID": ACCOUNT, "DEVPHONE_AUTH_TOKEN": "from outside"}
-    found = check(environ, account_sid=None, auth_token=None, numbers=[], host="::1", port=0)
+    found = check(environ, account_sid=None, auth_token=None, numbers=[], host="::1", port="0")
     assert (found.account_sid, found.auth_token, found.numbers) == (
         ACCOUNT,
         "from outside",
@@ -94,12 +107,67 @@ def test_what_it_says_first_has_the_word_simulated() -> None:
 
 
 def test_a_refusal_is_one_line_and_exit_code_2() -> None:
-    command = [sys.executable, "-m", "devphone", "--account-sid", ACCOUNT, "--auth-token", TOKEN]
     ended = subprocess.run(
-        [*command, "--host", "0.0.0.0"], capture_output=True, text=True, check=False, timeout=20
+        [*PROGRAM, "--host", "0.0.0.0"], capture_output=True, text=True, check=False, timeout=20
     )
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "why"),
+    [
+        ("--port=99999", "port must be a number from 0"),
+        ("--port=-1", "port must be a number from 0"),
+        ("--port=soon", "port must be a number from 0"),
+        ("--port=" + "9" * 5000, "port must be a number from 0"),
+        ("--clock=broken", "invalid choice"),
+        ("--colour=red", "unrecognized arguments"),
+    ],
+    ids=["too great", "negative", "no number", "5000 digits", "clock", "option"],
+)
+def test_what_makes_no_sense_on_the_command_line_is_refused(option: str, why: str) -> None:
+    ended = started(option)
+    assert ended.returncode == 2
+    assert why in json.loads(ended.stdout)["refused"]
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_port_that_somebody_else_has_is_refused() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ended = started(f"--port={port}")
+    assert (ended.returncode, ended.stdout.count("\n")) == (2, 1)
+    assert f"can't listen on port {port}" in json.loads(ended.stdout)["refused"]
+
+
+def test_it_listens_on_the_ipv6_loopback_too() -> None:
+    command = [*PROGRAM, "--json", "--host", "[::1]"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        url = json.loads(process.stdout.readline())["url"]
+        assert url.startswith("http://[::1]:")
+        assert httpx2.get(f"{url}/_devphone/state").json()["simulated"]
+        process.terminate()
+
+
+def test_a_phone_that_a_test_run_started_ends_when_the_run_is_killed() -> None:
+    script = (
+        "from devphone import testing\n"
+        f"with testing.start({ACCOUNT!r}, {TOKEN!r}) as phone:\n"
+        "    print(phone.url, flush=True)\n"
+        "    input()\n"
+    )
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        url = run.stdout.readline().strip()
+        with httpx2.stream("GET", f"{url}/_devphone/events", timeout=5) as events:
+            lines = events.iter_lines()
+            next(lines)
+            run.kill()
+            with pytest.raises(httpx2.RemoteProtocolError):
+                list(lines)
 
 
 def test_a_test_run_is_told_why_it_does_not_start() -> None:

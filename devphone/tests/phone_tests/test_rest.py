@@ -15,6 +15,7 @@ from twilio.rest import Client
 from devphone.testing import DevPhone
 
 from .conftest import ACCOUNT, ADA, BEN, OURS, TOKEN, client_for
+from .refusals import refusal
 
 BASE = f"/2010-04-01/Accounts/{ACCOUNT}"
 DOCUMENT = "<Response><Say>Hello.</Say></Response>"
@@ -167,6 +168,64 @@ def test_one_page_says_where_it_is_and_what_follows(
     assert (page["start"], page["end"], page["page"], page["page_size"]) == (0, 1, 0, 2)
     last = raw.get(page["next_page_uri"]).json()
     assert (last["start"], last["end"], len(last["calls"]), last["next_page_uri"]) == (2, 2, 1, None)
+
+
+def test_nothing_is_passed_over_when_every_text_is_deleted_on_the_way(
+    phone: DevPhone, client: Client
+) -> None:
+    for number in range(7):
+        phone.expect(client.messages.create(to=ADA, from_=OURS, body=str(number)).sid)
+    phone.settle()
+    deleted = []
+    for text in client.messages.stream(page_size=2):
+        assert text.delete()
+        deleted.append(text.body)
+    assert deleted == ["6", "5", "4", "3", "2", "1", "0"]
+    assert client.messages.list() == []
+
+
+def test_nothing_is_passed_over_when_calls_leave_the_filter_on_the_way(
+    phone: DevPhone, client: Client
+) -> None:
+    phone.pace(queue_s=60)
+    placed = [client.calls.create(to=ADA, from_=OURS, twiml=DOCUMENT).sid for _ in range(5)]
+    canceled = []
+    for call in client.calls.stream(status="queued", page_size=2):
+        call.update(status="canceled")
+        canceled.append(call.sid)
+        phone.expect(call.sid)
+    assert canceled == placed[::-1]
+
+
+def test_a_page_has_a_thousand_records_at_most(raw: httpx2.Client) -> None:
+    for wanted, given in ((1000, 1000), (1001, 1000), (0, 1)):
+        assert raw.get(f"{BASE}/Calls.json", params={"PageSize": wanted}).json()["page_size"] == given
+
+
+def test_a_deleted_call_is_still_a_call_that_somebody_got(phone: DevPhone, client: Client) -> None:
+    placed = client.calls.create(to=ADA, from_=OURS, twiml=DOCUMENT)
+    phone.settle()
+    phone.send("POST", f"/calls/{placed.sid}/decline")
+    assert client.calls(placed.sid).delete()
+    assert client.calls.list() == []
+    assert refusal(lambda: client.calls(placed.sid).fetch()) == (404, 20404)
+    assert refusal(lambda: client.calls(placed.sid).update(status="completed")) == (404, 20404)
+    assert refusal(lambda: client.calls(placed.sid).delete()) == (404, 20404)
+    with pytest.raises(AssertionError, match="call to …0123, no-answer"):
+        phone.nothing_else_happened()
+    phone.device(ADA).missed_call("no-answer")
+
+
+def test_the_account_tells_a_program_that_its_credentials_are_good(phone: DevPhone, client: Client) -> None:
+    account = client.api.accounts(ACCOUNT).fetch()
+    assert (account.sid, account.status, account.type) == (ACCOUNT, "active", "Full")
+    assert account.subresource_uris["calls"] == f"{BASE}/Calls.json"
+    phone.account(trial=True)
+    assert [found.type for found in client.api.accounts.list()] == ["Trial"]
+    assert client.api.accounts.list(friendly_name="Another") == []
+    assert refusal(lambda: client_for(phone, token="wrong").api.accounts(ACCOUNT).fetch()) == (401, 20003)
+    assert refusal(lambda: client.api.accounts("AC" + "0" * 32).fetch()) == (404, 20404)
+    assert refusal(lambda: client.api.accounts(ACCOUNT).update(friendly_name="Ours")) == (404, 20404)
 
 
 def test_an_ended_call_can_be_deleted_and_a_live_one_can_not(phone: DevPhone, client: Client) -> None:

@@ -171,8 +171,9 @@ def test_connecting_is_tried_twice_unless_the_url_says_else(fragment: str, tries
         seen.append(request)
         raise httpx2.ConnectError("refused", request=request)
 
-    webhooks = Webhooks(TOKEN, lambda *_: None, transport=httpx2.MockTransport(refuse))
-    reply = webhooks.ask(FetchDocument("CA1", 1, f"http://app.test/{fragment}", "POST", {}))
+    webhooks = Webhooks(TOKEN, httpx2.MockTransport(refuse))
+    wanted = FetchDocument("CA1", 1, f"http://app.test/{fragment}", "POST", {})
+    reply = webhooks.ask(wanted, lambda *_: None)
     assert isinstance(reply, NoReply)
     assert (reply.code, len(seen)) == (11205, tries)
     assert len({request.headers["I-Twilio-Idempotency-Token"] for request in seen}) == 1

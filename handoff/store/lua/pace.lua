@@ -1,72 +1,112 @@
 -- pace.lua: may this call begin now, and if not, when and why not? Counts it when it may.
 --
 -- KEYS  1 when the next call may begin, ms (string)   2 calls that wait for that (zset: call id by rank)
---       3 beginnings of calls to this number (zset: call id by ms)   4 today's calls (hash: n, cents)
+--       3 when each of them asks again, ms (zset)   4 beginnings of calls to this number (zset: call id by ms)
+--       5 today's calls (hash: n, cents)   6 due rows of the outbox   7 the rows (hash: effect id -> document)
 -- ARGV  1 call id   2 now, ms   3 rank: the lower the sooner   4 ms between two beginnings, 0 = no limit
 --       5 caps of a number, JSON [[count, window ms], ...]   6 calls a day, 0 = no limit
 --       7 hundredths a day, 0 = no limit   8 hundredths a minute   9 "1" when it is critical
 --       10 the part of a day that is kept for what is critical   11 when the day ends, ms
+--       12 by how much the clocks of two machines may differ, ms   13 "ask", or "leave": it waits no more
 -- Returns {"go"} or {"hold", why, until ms}. A call that was told to go is told so again: its commit may have
 -- been refused because something else changed, and it is counted once.
+--
+-- Whoever asks or leaves has the row of the first that waits made due for the next slot: each sleeps for as long
+-- as its place says, and those before it may be gone sooner. One that does not ask again in time (its row is gone, or nobody works) holds nobody up: it is taken out, and
+-- finds its old place should it come back.
 local id, now, rank, interval = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local critical = ARGV[9] == "1"
-if redis.call("ZSCORE", KEYS[3], id) then
+local critical, differ = ARGV[9] == "1", tonumber(ARGV[12])
+local LATE = 10000
+
+local function next_slot()
+  local next = tonumber(redis.call("GET", KEYS[1]) or "0")
+  return next > now + interval + differ and now or next -- a clock was set back: nobody waits for that
+end
+
+-- Has the row of whoever is first come due for the next slot, if it is to come due later.
+local function wake_first()
+  local first = redis.call("ZRANGE", KEYS[2], 0, 0)[1]
+  local row = first and first ~= id and "place_call-" .. first
+  local document = row and redis.call("HGET", KEYS[7], row)
+  local due = string.format("%.0f", math.ceil(math.max(next_slot(), now)))
+  if document and cjson.decode(document).due > tonumber(due) then
+    redis.call("HSET", KEYS[7], row, (string.gsub(document, '"due":%d+', '"due":' .. due, 1)))
+    redis.call("ZADD", KEYS[6], due, row)
+    redis.call("ZADD", KEYS[3], due, first)
+  end
+end
+
+local function leave()
+  redis.call("ZREM", KEYS[2], id)
+  redis.call("ZREM", KEYS[3], id)
+  wake_first()
+end
+
+if ARGV[13] == "leave" then
+  leave()
+  return {"go"}
+end
+if redis.call("ZSCORE", KEYS[4], id) then
+  leave()
   return {"go"}
 end
 
 -- A number's caps: what is critical is not held by them.
-local longest, free = 0, now
+local longest, free = 3600000, now
 for _, cap in ipairs(cjson.decode(ARGV[5])) do
   local count, window = cap[1], cap[2]
   longest = math.max(longest, window)
   if not critical then
     -- The call that has to be out of the window before another may begin.
-    local nth = redis.call("ZREVRANGE", KEYS[3], count - 1, count - 1, "WITHSCORES")
-    if nth[2] and tonumber(nth[2]) + window > free then
-      free = tonumber(nth[2]) + window
+    local nth = redis.call("ZREVRANGE", KEYS[4], count - 1, count - 1, "WITHSCORES")
+    if nth[2] then
+      free = math.max(free, math.min(tonumber(nth[2]), now) + window)
     end
   end
 end
 if free > now then
-  redis.call("ZREM", KEYS[2], id)
+  leave()
   return {"hold", "number", string.format("%.0f", free)}
 end
 
 -- The day's ceiling, the last part of which is kept for what is critical.
-local calls = tonumber(redis.call("HGET", KEYS[4], "n") or "0")
-local cents = tonumber(redis.call("HGET", KEYS[4], "cents") or "0")
+local calls = tonumber(redis.call("HGET", KEYS[5], "n") or "0")
+local cents = tonumber(redis.call("HGET", KEYS[5], "cents") or "0")
 local function reached(used, more, ceiling)
   local open = critical and ceiling or ceiling - ceiling / tonumber(ARGV[10])
   return ceiling > 0 and used + more > open + 0.0001
 end
 if reached(calls, 1, tonumber(ARGV[6])) or reached(cents, tonumber(ARGV[8]), tonumber(ARGV[7])) then
-  redis.call("ZREM", KEYS[2], id)
+  leave()
   return {"hold", "day", ARGV[11]}
 end
 
 -- The account's rate. While calls wait, a slot that was taken late moves none of those behind it: else the clock,
 -- which looks every now and then, would make the rate lower than it is.
 if interval > 0 then
-  local next = tonumber(redis.call("GET", KEYS[1]) or "0")
-  if next > now + 86400000 then
-    next = now -- somebody's clock was a day ahead
-  end
   local from = redis.call("ZCARD", KEYS[2]) > 0 and now - 1000 or now
   redis.call("ZADD", KEYS[2], rank, id)
-  local place = redis.call("ZRANK", KEYS[2], id)
-  if place > 0 or next > now then
-    return {"hold", "rate", string.format("%.0f", math.ceil(math.max(next, now) + place * interval))}
+  redis.call("ZADD", KEYS[3], now, id)
+  local gone = redis.call("ZRANGEBYSCORE", KEYS[3], "-inf", now - LATE, "LIMIT", 0, 100)
+  for _, other in ipairs(gone) do
+    redis.call("ZREM", KEYS[2], other)
+    redis.call("ZREM", KEYS[3], other)
   end
-  redis.call("ZREM", KEYS[2], id)
+  local next, place = next_slot(), redis.call("ZRANK", KEYS[2], id)
+  if place > 0 or next > now then
+    local again = string.format("%.0f", math.ceil(math.max(next, now) + place * interval))
+    redis.call("ZADD", KEYS[3], again, id)
+    wake_first()
+    return {"hold", "rate", again}
+  end
   redis.call("SET", KEYS[1], string.format("%.3f", math.max(next, from) + interval), "PX", 86400000)
 end
+leave()
 
-if longest > 0 then
-  redis.call("ZREMRANGEBYSCORE", KEYS[3], "-inf", now - longest)
-end
-redis.call("ZADD", KEYS[3], now, id)
-redis.call("PEXPIRE", KEYS[3], math.max(longest, 3600000))
-redis.call("HINCRBY", KEYS[4], "n", 1)
-redis.call("HINCRBYFLOAT", KEYS[4], "cents", ARGV[8])
-redis.call("PEXPIRE", KEYS[4], 172800000)
+redis.call("ZREMRANGEBYSCORE", KEYS[4], "-inf", now - longest)
+redis.call("ZADD", KEYS[4], now, id)
+redis.call("PEXPIRE", KEYS[4], longest)
+redis.call("HINCRBY", KEYS[5], "n", 1)
+redis.call("HINCRBYFLOAT", KEYS[5], "cents", ARGV[8])
+redis.call("PEXPIRE", KEYS[5], 172800000)
 return {"go"}

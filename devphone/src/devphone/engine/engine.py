@@ -6,6 +6,7 @@ The driver calls a method with `now`, then takes the actions it left, then runs 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 from devphone.numbers import new_sid
@@ -39,8 +40,10 @@ class Engine:
         `calls_per_second` is what `account` starts with.
         """
         self._timers, self._outbox = Timers(), Outbox()
-        self._numbers, self._started, self._service_sender = numbers, started, numbers[0]
+        self.started = started
+        self._numbers, self._service_sender = numbers, numbers[0]
         self._calls_per_second = calls_per_second
+        self._orders = count(1)
         self.account = Account()
         self.lines: dict[str, Line] = {}
         self.pace = Pace()
@@ -72,7 +75,9 @@ class Engine:
 
     def create_call(self, now: Now, request: CallRequest, fetch_lag_s: float = 0.0) -> Call:
         """A new call in the queue. Nothing moves before `start_call`."""
-        call = Call(new_sid("CA"), request, created=now, updated=now, fetch_lag_s=fetch_lag_s)
+        call = Call(
+            new_sid("CA"), next(self._orders), request, created=now, updated=now, fetch_lag_s=fetch_lag_s
+        )
         call.queue_s = self._queue.join(call.sid, now) + self.pace.queue_s
         call.keep_for_lagging_reads()
         self.calls[call.sid] = call
@@ -103,7 +108,7 @@ class Engine:
             status_callback=line.status_callback,
             status_callback_method=line.status_callback_method,
         )
-        call = Call(new_sid("CA"), request, created=now, updated=now, direction="inbound")
+        call = Call(new_sid("CA"), next(self._orders), request, created=now, updated=now, direction="inbound")
         self.calls[call.sid] = call
         self._progress.receive(call, now)
         return call
@@ -166,13 +171,14 @@ class Engine:
 
         A trial account's body begins with a notice.
         """
-        text = new_text(request, now, TRIAL_PREFIX if self.account.trial else "")
+        prefix = TRIAL_PREFIX if self.account.trial else ""
+        text = new_text(next(self._orders), request, now, prefix)
         self.texts[text.sid] = text
         return text
 
     def start_text(self, now: Now, sid: str) -> None:
-        """Let a created text go its way."""
-        if text := self.texts.get(sid):
+        """Let a created text go its way. One that was canceled stays so."""
+        if (text := self.texts.get(sid)) and text.status != "canceled":
             self._texts.start(text, now)
 
     def refuses_text(self, request: TextRequest) -> int | None:
@@ -183,6 +189,12 @@ class Engine:
             return 21610
         return None
 
+    def erase_text(self, now: Now, sid: str) -> Text:
+        """Empty the body in Twilio's record; the person gets and keeps the words. Raises KeyError."""
+        text = self.texts[sid]
+        text.erased, text.updated = True, now
+        return text
+
     def cancel_text(self, now: Now, sid: str) -> Text:
         """Call a scheduled text off. Raises KeyError and WrongTextState."""
         text = self.texts[sid]
@@ -192,7 +204,7 @@ class Engine:
     def receive_text(self, now: Now, person: str, line: Line, body: str, media: tuple[str, ...] = ()) -> Text:
         """The person (E.164) texts a number of the account; `media` are URLs."""
         request = TextRequest(to=line.number, from_=person, body=body, media=media, direction="inbound")
-        text = new_text(request, now)
+        text = new_text(next(self._orders), request, now)
         self.texts[text.sid] = text
         self._inbound_texts.receive(text, now, line)
         return text
@@ -218,12 +230,6 @@ class Engine:
         timer.run(now)
         return True
 
-    def forget(self, sid: str) -> None:
-        """Remove an ended call's or a text's record. Raises KeyError for an unknown sid."""
-        if self.calls.pop(sid, None) is None:
-            del self.texts[sid]
-        self._timers.cancel_all(sid)
-
     def reset(self) -> None:
         """Forget everything, the phones' behaviour and the pace included."""
         self.calls.clear()
@@ -242,4 +248,7 @@ class Engine:
         """The account's limits, and its numbers, sending nothing anywhere."""
         self.account.calls_per_second, self.account.concurrent_requests = self._calls_per_second, 0
         self.account.trial, self.account.verified = False, ()
-        self.lines = {number: new_line(number, self._started) for number in self._numbers}
+        self.lines = {
+            number: new_line(number, len(self._numbers) - index, self.started)
+            for index, number in enumerate(self._numbers)
+        }

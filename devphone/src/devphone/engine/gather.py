@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
+from devphone.digits import whole
+
 from .sounds import CHARACTERS_A_SECOND
 from .twiml import Verb
 
@@ -173,10 +175,10 @@ class _Values:
     def whole(self, name: str, code: int) -> int | None:
         """A whole number from 1; None when there is none, or no such."""
         value = self._attributes.get(name)
-        if value is None or (value.isascii() and value.isdigit() and int(value) > 0):
-            return None if value is None else int(value)
-        self.warn(code, name)
-        return None
+        number = None if value is None else whole(value)
+        if value is not None and not number:
+            self.warn(code, name)
+        return number or None
 
     def one_of(self, name: str, code: int, allowed: tuple[str, ...], default: str) -> str:
         value = self.text(name, default)

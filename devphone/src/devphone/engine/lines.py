@@ -17,12 +17,13 @@ from .actions import Now
 class Line:
     """One number (E.164). URLs are absolute, "" = not set; methods are GET or POST.
 
-    `status_callback` hears of inbound calls that ended.
+    `status_callback` hears of inbound calls that ended. Lists show the greatest `order` first.
     https://www.twilio.com/docs/phone-numbers/api/incomingphonenumber-resource
     """
 
     number: str
     sid: str
+    order: int
     friendly_name: str
     created: Now
     updated: Now
@@ -43,6 +44,6 @@ def line_sid(number: str) -> str:
     return "PN" + hashlib.sha256(number.encode()).hexdigest()[:32]
 
 
-def new_line(number: str, now: Now) -> Line:
+def new_line(number: str, order: int, now: Now) -> Line:
     """A number as it is at the start: nothing is set."""
-    return Line(number, line_sid(number), formatted(number), created=now, updated=now)
+    return Line(number, line_sid(number), order, formatted(number), created=now, updated=now)

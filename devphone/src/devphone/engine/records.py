@@ -108,13 +108,16 @@ class Call:
     `rings_person`: a phone that a person could hear rings. `in_notice`: the trial notice waits for a key.
     `recorded_from_s` is when the mailbox's beep sounded, in seconds after the answer; `screened` is what the
     call screener showed the person. `answered_by` is the verdict of machine detection, `queue_s` how long the
-    call was expected to wait in the queue.
+    call was expected to wait in the queue. `order` grows from one call to the next. `deleted`: the
+    application had Twilio's record removed; what people know of the call stays.
     """
 
     sid: str
+    order: int
     request: CallRequest
     created: Now
     updated: Now
+    deleted: bool = False
     status: str = "queued"
     direction: Direction = "outbound-api"
     at: At = "nobody"

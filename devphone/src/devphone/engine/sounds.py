@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import quote_plus
 
+from devphone.digits import whole
+
 from .twiml import Verb
 
 CHARACTERS_A_SECOND = 14.0
@@ -55,8 +57,8 @@ def read(verb: Verb, *, nested: bool) -> Sound:
         case "Play":
             return _play(verb)
     length = verb.attributes.get("length", "1")
-    if _is_whole(length) and int(length) > 0:
-        return Sound(float(length))
+    if seconds := whole(length):
+        return Sound(float(seconds))
     return Sound(1.0, warnings=[(13910, f"Pause: invalid length {length!r}")])
 
 
@@ -105,11 +107,8 @@ def _play(verb: Verb) -> Sound:
 
 def _times(verb: Verb, code: int, sound: Sound) -> int:
     loop = verb.attributes.get("loop", "1")
-    if not _is_whole(loop):
+    times = whole(loop)
+    if times is None:
         sound.warnings.append((code, f"{verb.name}: invalid loop {loop!r}"))
         return 1
-    return min(int(loop), FOR_EVER) or FOR_EVER
-
-
-def _is_whole(value: str) -> bool:
-    return value.isascii() and value.isdigit()
+    return min(times, FOR_EVER) or FOR_EVER

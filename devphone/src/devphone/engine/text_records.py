@@ -67,9 +67,12 @@ class Text:
 
     `from_` is empty while no sender is chosen. `encoding` is GSM-7 or UCS-2. `arrived` = it can be read on
     the person's phone, which an inbound text never does. `sent` of an inbound text is when it came in.
+    `order` grows from one text to the next. `erased` and `deleted`: the application had the body, or all, of
+    Twilio's record removed; a text that has left goes on, and what is on the person's phone stays there.
     """
 
     sid: str
+    order: int
     request: TextRequest
     from_: str
     body: str
@@ -80,6 +83,8 @@ class Text:
     status: str = "queued"
     sent: Now | None = None
     arrived: bool = False
+    erased: bool = False
+    deleted: bool = False
     error_code: int | None = None
 
     @property
@@ -100,8 +105,8 @@ class Text:
         return ERROR_MESSAGES.get(self.error_code, f"Error {self.error_code}")
 
 
-def new_text(request: TextRequest, now: Now, prefix: str = "") -> Text:
-    """A text in its first status; `prefix` goes before the body and counts.
+def new_text(order: int, request: TextRequest, now: Now, prefix: str = "") -> Text:
+    """A text in its first status; `prefix` goes before the body and counts; see Text for `order`.
 
     The first status is `accepted` when a messaging service is named, `scheduled` when it is for later, else
     `queued`; https://www.twilio.com/docs/messaging/guides/outbound-message-status-in-status-callbacks.
@@ -117,6 +122,7 @@ def new_text(request: TextRequest, now: Now, prefix: str = "") -> Text:
         status = "scheduled"
     return Text(
         new_sid("MM" if mms else "SM"),
+        order,
         request,
         from_=request.from_,
         body=body,

@@ -10,9 +10,13 @@ import re
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass, replace
 
+from devphone.digits import decimal
+
 from .actions import NoReply, Reply
 
 MAX_BYTES = 65536
+MAX_DEPTH = 50
+"""How deep elements may be nested. Twilio gives no figure; its own verbs and tags need ten."""
 
 ATTRIBUTES: dict[str, frozenset[str]] = {
     "Say": frozenset({"voice", "loop", "language"}),
@@ -112,7 +116,7 @@ def read_xml(body: bytes) -> Document:
 def read_root(body: bytes, warnings: list[tuple[int, str]]) -> ET.Element:
     """The Response in `body`; attributes of it are added to `warnings`.
 
-    Raises UnreadableDocument 12100 (no XML, or not one root) or 12102 (its name).
+    Raises UnreadableDocument 12100 (no XML, not one root, or nested too deep) or 12102 (its name).
     """
     try:
         root = ET.fromstring(body)
@@ -120,11 +124,20 @@ def read_root(body: bytes, warnings: list[tuple[int, str]]) -> ET.Element:
         raise UnreadableDocument(12100, f"the document is not well-formed XML: {error}") from error
     except (LookupError, ValueError) as error:
         raise UnreadableDocument(12100, f"the document's encoding can't be read: {error}") from error
+    if _deeper_than(root, MAX_DEPTH):
+        raise UnreadableDocument(12100, f"elements are nested deeper than {MAX_DEPTH}")
     if root.tag != "Response":
         raise UnreadableDocument(12102, f"the root element is {root.tag}, not Response")
     if root.attrib:
         warnings.append((12200, f"Response takes no attributes: {', '.join(root.attrib)}"))
     return root
+
+
+def _deeper_than(root: ET.Element, most: int) -> bool:
+    level = [root]
+    for _ in range(most):
+        level = [child for element in level for child in element]
+    return bool(level)
 
 
 def _verb(element: ET.Element, allowed: frozenset[str], warnings: list[tuple[int, str]]) -> Verb | None:
@@ -178,7 +191,8 @@ def _speak(
 
 
 def _break_s(time: str) -> float:
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s)", time)
-    if not found:
+    found = re.fullmatch(r"([0-9.]+)(ms|s)", time)
+    number = decimal(found[1]) if found else None
+    if found is None or number is None:
         return BREAK_S
-    return float(found[1]) / (1000 if found[2] == "ms" else 1)
+    return number / (1000 if found[2] == "ms" else 1)

@@ -138,14 +138,14 @@ def start(
     calls_per_second: float | None = None,
     contract: Path | None = None,
 ) -> Iterator[DevPhone]:
-    """Run the program on a free port for as long as the `with` block lasts.
+    """Run the program on a free port for as long as the `with` block lasts, and this process lives.
 
     `calls_per_second` is the rate at which calls leave the queue: 0 = at once, None = the program's default.
     `contract` is Twilio's OpenAPI file, to compare every REST answer with.
 
     Raises RuntimeError with the program's own words when it refuses to start.
     """
-    command = [sys.executable, "-m", "devphone", "--json", "--clock", clock]
+    command = [sys.executable, "-m", "devphone", "--json", "--ends-with-stdin", "--clock", clock]
     command += [part for number in numbers for part in ("--number", number)]
     command += [] if calls_per_second is None else ["--calls-per-second", f"{calls_per_second:g}"]
     command += [] if contract is None else ["--contract", str(contract)]
@@ -155,7 +155,9 @@ def start(
         "DEVPHONE_AUTH_TOKEN": auth_token,
         "PYTHONPATH": os.pathsep.join(filter(None, (source, os.environ.get("PYTHONPATH")))),
     }
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=None, text=True, env=environ) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environ
+    ) as process:
         try:
             assert process.stdout is not None
             line = process.stdout.readline()

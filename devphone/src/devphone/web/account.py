@@ -6,7 +6,9 @@ The resources themselves are `calls.py` and `messages.py`.
 from __future__ import annotations
 
 import hmac
+import math
 import secrets
+import selectors
 import socket
 import threading
 import time
@@ -23,6 +25,9 @@ from devphone.fault_catalogue import Kind
 from devphone.faults import FaultPlan
 
 from .errors import TwilioError, answer
+
+LOOK_FOR_CLIENT_S = 0.05
+"""How often a client that is kept waiting is looked for."""
 
 account = Blueprint("account", __name__, url_prefix=f"/{API_VERSION}/Accounts/<account_sid>")
 
@@ -65,7 +70,7 @@ def admit() -> Response | None:
 
     More requests at once than the account may make are 429 with 20429, and nothing is done.
     """
-    g.begun, g.at_once = time.monotonic(), under_way().change(+1)
+    g.begun, g.at_once, g.generation = time.monotonic(), under_way().change(+1), driver().generation
     g.entry = {
         "at_ms": time.time() * 1000,
         "method": request.method,
@@ -103,7 +108,7 @@ def note(response: Response) -> Response:
     response.headers["Twilio-Concurrent-Requests"] = str(g.at_once)
     response.headers["Twilio-Request-Duration"] = f"{time.monotonic() - g.begun:.3f}"
     contract = the_contract()
-    if contract and not g.get("not_twilios"):
+    if contract and not g.get("not_twilios") and g.generation == driver().generation:
         rule = request.url_rule.rule if request.url_rule else request.path
         answered = (response.status_code, response.mimetype or "", response.get_data())
         problems = contract.problems(rule, request.method, *answered)
@@ -136,44 +141,64 @@ def accept(
     """Answer an accepted create, and let it go its way once the answer was sent, unless a fault says else."""
     g.entry["sid"] = sid
     note_unknown(sid, known, not_acted_on)
-    if faults.has("early_callback"):
-        driver().start_and_wait_for_callback(sid)
-    if faults.has("delay_201_s"):
-        driver().faults.hold(faults.seconds("delay_201_s"))
-    if faults.has("lose_201"):
-        _cut_connection()
+    phone, tells = driver(), bool(request.form.get("StatusCallback"))
+    begins_before = (tells and faults.has("early_callback")) or faults.has("delay_201_s")
+    if tells and faults.has("early_callback"):
+        if phone.start_and_wait_for_callback(sid):
+            faults.befalls("early_callback")
+    elif begins_before:
+        phone.start(sid)
+    if faults.befalls("delay_201_s"):
+        _hold(faults.seconds("delay_201_s"))
     response = jsonify(body)
     response.status_code = 201
-    for status, code in ((503, 20503), (500, 20500)):
-        if faults.has(f"{status}_after_accept"):
-            response = answer(TwilioError(code, "This error was asked for", status))
-    if not faults.has("early_callback"):
-        phone = driver()
+    if faults.befalls("lose_201"):
+        _cut_connection()
+    elif faults.befalls("500_after_accept"):
+        response = answer(TwilioError(20500, "This error was asked for", 500))
+    elif faults.befalls("503_after_accept"):
+        response = answer(TwilioError(20503, "This error was asked for", 503))
+    if not begins_before:
         response.call_on_close(lambda: phone.start(sid))
     return response
 
 
 def take_faults(kind: Kind) -> FaultPlan:
-    """The faults of this create. Raises TwilioError when one of them is a refusal."""
+    """The faults of a create that nothing else is wrong with.
+
+    Raises TwilioError or aborts when one of them is a refusal; the others are then for the next create.
+    """
     faults = driver().faults.take(kind)
-    if faults.has("never_answer"):
-        driver().faults.hold(None)
+    refusal = _refusal(kind, faults)
+    if refusal is None:
+        return faults
+    faults.give_back()
+    if isinstance(refusal, TwilioError):
+        raise refusal
+    g.not_twilios = True
+    abort(refusal)
+
+
+def _refusal(kind: Kind, faults: FaultPlan) -> TwilioError | Response | None:
+    """The first of the faults that refuses."""
+    if faults.befalls("never_answer"):
+        _hold(math.inf)
         _cut_connection()
-        raise TwilioError(20503, "The phone was reset", 503)
-    if faults.has("html_429"):
-        g.not_twilios = True
-        abort(Response("<html><body><h1>429 Too Many Requests</h1></body></html>", 429, mimetype="text/html"))
-    if faults.has("throttled"):
-        raise too_many()
-    if faults.has("status_callback_refused") and request.form.get("StatusCallback"):
-        raise TwilioError(21609, "Invalid 'StatusCallback' URL")
-    if faults.has("geography_refused"):
+        return TwilioError(20503, "The phone was reset", 503)
+    if faults.befalls("html_429"):
+        html = "<html><body><h1>429 Too Many Requests</h1></body></html>"
+        return Response(html, 429, mimetype="text/html")
+    if faults.befalls("throttled"):
+        return too_many()
+    if request.form.get("StatusCallback") and faults.befalls("status_callback_refused"):
+        return TwilioError(21609, "Invalid 'StatusCallback' URL")
+    if faults.befalls("geography_refused"):
         code = 21215 if kind == "calls" else 21408
-        raise TwilioError(code, f"No permission for the country of {request.form.get('To', '')}")
-    if faults.has("rest_error"):
+        return TwilioError(code, f"No permission for the country of {request.form.get('To', '')}")
+    if faults.befalls("rest_error"):
         code, status, message = (faults.value("rest_error", need) for need in ("code", "status", "message"))
-        raise TwilioError(code, message, status)
-    return faults
+        return TwilioError(code, message, status)
+    return None
 
 
 def note_unknown(sid: str, known: frozenset[str], not_acted_on: frozenset[str]) -> None:
@@ -202,7 +227,35 @@ def _same(given: str | None, right: str) -> bool:
     return hmac.compare_digest((given or "").encode(), right.encode())
 
 
+def _hold(seconds: float) -> None:
+    """Keep the client waiting so many seconds of the world, or until it goes away, or until a reset."""
+    until = time.monotonic() + seconds
+    while (left_s := until - time.monotonic()) > 0 and not _client_is_gone():
+        if driver().wait_for_reset(g.generation, min(left_s, LOOK_FOR_CLIENT_S)):
+            break
+
+
+def _client_is_gone() -> bool:
+    """Whether the other side has closed the connection. What it may have sent more stays unread."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(_connection(), selectors.EVENT_READ)
+        if not selector.select(0):
+            return False
+    try:
+        return _connection().recv(1, socket.MSG_PEEK) == b""
+    except OSError:
+        return True
+
+
 def _cut_connection() -> None:
-    """Close the socket under the answer; werkzeug's own server hands it over in the WSGI environment."""
+    """Close the socket under the answer."""
+    try:
+        _connection().shutdown(socket.SHUT_RDWR)
+    except OSError:
+        return  # the client was faster
+
+
+def _connection() -> socket.socket:
+    """Werkzeug's own server hands it over in the WSGI environment."""
     connection: socket.socket = request.environ["werkzeug.socket"]
-    connection.shutdown(socket.SHUT_RDWR)
+    return connection

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 
+from devphone.digits import whole
 from devphone.engine.amd import Detection
 from devphone.engine.records import CallChange, CallRequest
 from devphone.numbers import MAGIC_CALL_FROM, MAGIC_CALL_TO, MAGIC_SENDER, is_e164
 
 from .errors import TwilioError
-from .forms import Form, check_url, method_field, refuse_magic, seconds_field, url_field
+from .forms import Form, check_url, method_field, refuse_magic, seconds_field, shown, url_field
 
 CALL_PARAMETERS = frozenset(
     "To From Method FallbackUrl FallbackMethod StatusCallback StatusCallbackEvent StatusCallbackMethod "
@@ -45,8 +46,8 @@ https://www.twilio.com/docs/voice/answering-machine-detection#optional-api-tunin
 def call_request(form: Form, own_numbers: tuple[str, ...]) -> CallRequest:
     """A call that may be placed. Raises TwilioError.
 
-    A StatusCallbackEvent that Twilio does not know is passed over, so `initiated ringing` in one field
-    subscribes to nothing.
+    A StatusCallbackEvent that Twilio does not know is passed over (and warned about, see `warnings`), so
+    `initiated ringing` in one field subscribes to nothing.
     """
     to, from_ = form.get("To", ""), form.get("From", "")
     if not to:
@@ -92,11 +93,15 @@ def call_request(form: Form, own_numbers: tuple[str, ...]) -> CallRequest:
 def warnings(form: Form) -> list[tuple[int, str]]:
     """What Twilio's debugger would say about a create that it accepted.
 
-    https://www.twilio.com/docs/api/errors/32019
+    https://www.twilio.com/docs/api/errors/32019, https://www.twilio.com/docs/errors/21626
     """
+    found = []
     if form.get("Url") and form.get("Twiml"):
-        return [(32019, "Twiml and Url are both set; Url is used")]
-    return []
+        found.append((32019, "Twiml and Url are both set; Url is used"))
+    if wrong := [event for event in form.getlist("StatusCallbackEvent") if event not in EVENTS]:
+        names = ", ".join(repr(shown(event)) for event in wrong)
+        found.append((21626, f"invalid StatusCallbackEvent: {names}; each event is a field of its own"))
+    return found
 
 
 def call_change(form: Form) -> CallChange:
@@ -109,6 +114,8 @@ def call_change(form: Form) -> CallChange:
         raise TwilioError(20001, "Url and Twiml exclude each other")
     if url is not None:
         check_url(url, 21205, "Url")
+    if twiml == "":
+        raise TwilioError(21205, "Twiml is empty: there is nothing to go on with")
     if twiml is not None:
         _check_twiml(twiml)
     return CallChange(
@@ -168,6 +175,7 @@ def _detection(form: Form) -> Detection | None:
 def _within(form: Form, name: str, least: int, most: int, default: int) -> int:
     """https://www.twilio.com/docs/api/errors/21234"""
     value = form.get(name, str(default))
-    if not (value.isascii() and value.isdigit()) or not least <= int(value) <= most:
-        raise TwilioError(21234, f"{name} must be a number from {least} to {most}: {value}")
-    return int(value)
+    number = whole(value)
+    if number is None or not least <= number <= most:
+        raise TwilioError(21234, f"{name} must be a number from {least} to {most}: {shown(value)}")
+    return number

@@ -33,15 +33,16 @@ CALL_SUBRESOURCES = (
 @account.post("/Calls.json")
 def create_call() -> Response:
     """Place a call."""
-    faults = take_faults("calls")
     wanted = call_parameters.call_request(request.form, driver().settings.numbers)
+    limits = driver().engine.account
+    if limits.trial and wanted.to not in limits.verified:
+        raise TwilioError(
+            21219, f"The number {wanted.to} is unverified. Trial accounts may only call verified numbers."
+        )
+    faults = take_faults("calls")
     with driver().turn() as now:
-        limits = driver().engine.account
-        if limits.trial and wanted.to not in limits.verified:
-            raise TwilioError(
-                21219, f"The number {wanted.to} is unverified. Trial accounts may only call verified numbers."
-            )
-        call = driver().engine.create_call(now, wanted, faults.fetch_lag_s)
+        lag_s = faults.seconds("fetch_lag_s") if faults.befalls("fetch_lag_s") else 0.0
+        call = driver().engine.create_call(now, wanted, lag_s)
         driver().accepted(call.sid, faults)
         body = call_resource(call, driver().settings.account_sid)
         for code, text in call_parameters.warnings(request.form):
@@ -54,7 +55,7 @@ def list_calls() -> Response:
     """Calls, newest first, filtered by To, From, Status, StartTime, EndTime, ParentCallSid."""
     args = request.args.to_dict()
     with driver().turn() as now:
-        seen = [call.as_read_at(now) for call in driver().engine.calls.values()]
+        seen = [call.as_read_at(now) for call in driver().engine.calls.values() if not call.deleted]
         # A call still in the queue has no start time; it is found by its creation. Twilio does not say.
         dates: dict[str, Callable[[Call], float | None]] = {
             "StartTime": lambda call: (call.dialled or call.created).date,
@@ -94,9 +95,10 @@ def update_call(sid: str) -> Response:
 def delete_call(sid: str) -> Response:
     """Remove the record of an ended call."""
     with driver().turn():
-        if not _call(sid).over:
+        call = _call(sid)
+        if not call.over:
             raise TwilioError(20009, "A call can be deleted when it has ended", 409)
-        driver().engine.forget(sid)
+        call.deleted = True
     return Response(status=204)
 
 
@@ -125,7 +127,7 @@ def call_resource(call: Call, account_sid: str) -> dict[str, Any]:
         "queue_time": str(round(call.queue_s * 1000)),
         "start_time": rfc2822(call.dialled.date) if call.dialled else None,
         "status": call.status,
-        "subresource_uris": {_snake(name): f"{base}/{name}.json" for name in CALL_SUBRESOURCES},
+        "subresource_uris": {snake(name): f"{base}/{name}.json" for name in CALL_SUBRESOURCES},
         "to": call.request.to,
         "to_formatted": formatted(call.request.to),
         "trunk_sid": None,
@@ -134,12 +136,12 @@ def call_resource(call: Call, account_sid: str) -> dict[str, Any]:
 
 
 def _call(sid: str) -> Call:
-    try:
-        return driver().engine.calls[sid]
-    except KeyError:
-        raise not_found() from None
+    call = driver().engine.calls.get(sid)
+    if call is None or call.deleted:
+        raise not_found()
+    return call
 
 
-def _snake(name: str) -> str:
+def snake(name: str) -> str:
     """`UserDefinedMessages` to `user_defined_messages`."""
     return "".join("_" + char.lower() if char.isupper() else char for char in name).lstrip("_")

@@ -1,29 +1,35 @@
 """The control API: what is known, the clock, the faults, the logs. JSON. The phones are `control_phones.py`.
 
-Not part of Twilio. Errors are `{"error": sentence}` with 400, 404, 409 or 504.
+Not part of Twilio. Errors are `{"error": sentence}` with 400, 404, 405, 409 or 504.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import fields
 
 from flask import Blueprint, Response, jsonify, request
 
+from devphone.digits import decimal, whole
 from devphone.driver import NotQuiet
 from devphone.engine.progress import WrongCallState
 from devphone.fault_catalogue import FAULTS
 from devphone.faults import BadFault
 
 from .account import driver, the_contract
-from .control_bodies import Refused, body, number_field
+from .control_bodies import Refused, body, number_field, only, read
 from .views import call_view, state_view
 
 control = Blueprint("control", __name__, url_prefix="/_devphone")
 
 LONGEST_WAIT_S = 30.0
 HEARTBEAT_S = 15.0
+
+
+@control.before_request
+def read_body() -> None:
+    """What a request brought is read or refused, never passed over."""
+    read()
 
 
 @control.errorhandler(Refused)
@@ -58,10 +64,7 @@ def call(sid: str) -> Response:
 @control.put("/pace")
 def set_pace() -> Response:
     """Set queue_s, ring_s and text_step_s: seconds before dialling, before ringing, per step of a text."""
-    wanted = body()
-    pace = driver().engine.pace
-    if unknown := sorted(set(wanted) - {field.name for field in fields(pace)}):
-        raise Refused(f"pace has no {', '.join(unknown)}")
+    wanted, pace = only("pace", "queue_s", "ring_s", "text_step_s"), driver().engine.pace
     values = {name: number_field(wanted, name) for name in wanted}
     with driver().turn():
         for name, value in values.items():
@@ -72,7 +75,7 @@ def set_pace() -> Response:
 @control.post("/clock/advance")
 def advance() -> Response:
     """Move a manual clock by `seconds`; answers when the application has answered all that this caused."""
-    seconds = number_field(body(), "seconds")
+    seconds = number_field(only("an advance", "seconds"), "seconds")
     try:
         driver().advance(seconds)
     except ValueError as error:
@@ -85,6 +88,7 @@ def advance() -> Response:
 @control.post("/clock/settle")
 def settle() -> Response:
     """Answers when nothing is in flight; moves no clock."""
+    only("a settle")
     try:
         driver().wait_until_quiet()
     except NotQuiet as error:
@@ -131,6 +135,7 @@ def requests() -> Response:
 @control.post("/reset")
 def reset() -> Response:
     """Forget calls, texts, behaviours, pace, faults and logs."""
+    only("a reset")
     driver().reset()
     return jsonify(reset=True)
 
@@ -143,15 +148,18 @@ def events() -> Response:
     now and the list at the oldest. The list waits up to `wait_s` seconds (at most 30) for a first event.
     """
     journal = driver().journal
-    known = request.headers.get("Last-Event-ID") or request.args.get("after")
-    if known is not None and not known.isdigit():
+    given = request.headers.get("Last-Event-ID") or request.args.get("after")
+    known = None if given is None else whole(given)
+    if given is not None and known is None:
         raise Refused("after is the number of an event")
+    wait_s = decimal(request.args.get("wait_s", "0"))
+    if wait_s is None:
+        raise Refused("wait_s must be a number from 0")
     if request.accept_mimetypes.best == "application/json":
-        wait_s = min(request.args.get("wait_s", 0.0, type=float), LONGEST_WAIT_S)
-        found = journal.events_after(int(known or 0), wait_s)
-        newest = found[-1].seq if found else int(known or 0)
+        found = journal.events_after(known or 0, min(wait_s, LONGEST_WAIT_S))
+        newest = found[-1].seq if found else known or 0
         return jsonify(events=[event.as_dict() for event in found], seq=newest)
-    start = journal.seq if known is None else int(known)
+    start = journal.seq if known is None else known
     if start > journal.seq:  # the number is from an earlier run of the program
         start = 0
 

@@ -14,6 +14,9 @@ from .account import driver
 from .control import control
 from .control_bodies import Refused, body, number_field
 
+SLOWEST = 0.001
+"""Calls a second, as on the command line."""
+
 
 @control.get("/account")
 def account_limits() -> Response:
@@ -37,7 +40,10 @@ def _changes(wanted: dict[str, Any]) -> dict[str, Any]:
         raise Refused(f"an account has no {', '.join(unknown)}")
     changes = dict(wanted)
     if "calls_per_second" in wanted:
-        changes["calls_per_second"] = float(number_field(wanted, "calls_per_second"))
+        rate = float(number_field(wanted, "calls_per_second"))
+        if 0 < rate < SLOWEST:
+            raise Refused(f"calls_per_second must be 0 (no limit) or at least {SLOWEST}")
+        changes["calls_per_second"] = rate
     if "concurrent_requests" in wanted:
         number = number_field(wanted, "concurrent_requests")
         if number != int(number):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
-from flask import request
+from flask import g, request
 
 
 class Refused(Exception):
@@ -16,16 +17,45 @@ class Refused(Exception):
         self.text, self.status = text, status
 
 
-def body() -> dict[str, Any]:
-    """The JSON object of the request; nothing sent counts as an empty one."""
-    given = request.get_json(silent=True) if request.data else {}
+def read() -> None:
+    """Read the body of this request, for `body` and `only`, also where nobody will ask for it.
+
+    Raises Refused for what is no JSON object in the whole: another content type, numbers that are none,
+    and half characters (lone surrogates), which no webhook could carry on.
+    """
+    g.body = {}
+    sent = request.get_data()
+    if not sent:
+        return
+    if not request.is_json:
+        raise Refused(f"send JSON with the content type application/json, not {request.mimetype or 'none'}")
+    try:
+        given = json.loads(sent)
+        json.dumps(given, ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError as error:
+        raise Refused("a text in the JSON has half a character (a lone surrogate)") from error
+    except (ValueError, RecursionError) as error:
+        raise Refused("a JSON object is wanted; this can't be read") from error
     if not isinstance(given, dict):
         raise Refused("a JSON object is wanted")
-    return given
+    g.body = given
+
+
+def body() -> dict[str, Any]:
+    """The JSON object of the request; nothing sent counts as an empty one."""
+    found: dict[str, Any] = g.body
+    return found
+
+
+def only(what: str, *names: str) -> dict[str, Any]:
+    """The same, describing `what`. Raises Refused when it has fields besides `names`."""
+    if unknown := sorted(set(body()) - set(names)):
+        raise Refused(f"{what} has no {', '.join(unknown)}")
+    return body()
 
 
 def number_field(given: dict[str, Any], name: str) -> float:
     value = given.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 10_000_000:
-        raise Refused(f"{name} must be a number from 0")
+        raise Refused(f"{name} must be a number from 0 to 10,000,000")
     return value

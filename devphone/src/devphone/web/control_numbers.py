@@ -18,6 +18,7 @@ from .control import control
 from .control_bodies import Refused, body
 from .incoming_numbers import METHODS, URLS
 
+HIDDEN = frozenset({"order", "created", "updated"})
 SETTABLE = frozenset({"friendly_name", *URLS.values(), *METHODS.values()})
 
 
@@ -49,7 +50,7 @@ def set_number(number: str) -> Response:
 
 def number_view(line: Line) -> dict[str, Any]:
     """A number and where it sends what comes in."""
-    return {name: value for name, value in asdict(line).items() if name not in ("created", "updated")}
+    return {name: value for name, value in asdict(line).items() if name not in HIDDEN}
 
 
 def line_of(number: object) -> Line:

@@ -17,10 +17,11 @@ from devphone.numbers import is_e164
 
 from .account import driver
 from .control import control
-from .control_bodies import Refused, body, number_field
+from .control_bodies import Refused, body, number_field, only
 from .views import call_view, phone_view
 
 LONGEST_GREETING = 1000
+MOST_KEYS = 100
 USUAL_CONFIDENCE = 0.9
 _CHOICES: dict[str, tuple[str, ...]] = {
     "behaviour": get_args(Behaviour),
@@ -34,7 +35,7 @@ _MAY_BE_NULL = ("after_s", "greeting", "answered_by", "verdict_after_s")
 @control.post("/phones/<number>/call")
 def call_from_phone(number: str) -> tuple[Response, int]:
     """The person calls a number of the account: `to`."""
-    to = body().get("to")
+    to = only("a call", "to").get("to")
     with driver().turn() as now:
         engine = driver().engine
         if not isinstance(to, str) or to not in engine.lines:
@@ -103,13 +104,20 @@ def _changes(wanted: dict[str, Any]) -> dict[str, Any]:
 
 def _spoken() -> tuple[str, float | None]:
     """What the person says, and how well it is understood: 0 to 1, null = it is not told."""
-    given = body()
+    given = only("say", "text", "confidence")
     text, confidence = given.get("text"), given.get("confidence", USUAL_CONFIDENCE)
     if not isinstance(text, str) or len(text) > LONGEST_GREETING:
         raise Refused(f"text must be a text of at most {LONGEST_GREETING} characters")
     if confidence is not None and number_field({"confidence": confidence}, "confidence") > 1:
         raise Refused("confidence must be a number from 0 to 1, or null")
     return text, confidence
+
+
+def _keys() -> str:
+    keys = only("press", "digits").get("digits")
+    if not isinstance(keys, str) or len(keys) > MOST_KEYS:
+        raise Refused(f"digits must be a text of at most {MOST_KEYS} keys")
+    return keys
 
 
 def _act(sid: str, deed: str) -> Response:
@@ -120,11 +128,13 @@ def _act(sid: str, deed: str) -> Response:
         "busy": engine.busy,
         "decline": engine.decline,
         "voicemail": engine.send_to_mailbox,
-        "press": lambda now, call_sid: engine.press(now, call_sid, str(body().get("digits", ""))),
+        "press": lambda now, call_sid: engine.press(now, call_sid, _keys()),
         "say": lambda now, call_sid: engine.say(now, call_sid, *_spoken()),
     }
     if deed not in deeds:
         raise Refused(f"a person can {', '.join(deeds)}", 404)
+    if deed not in ("press", "say"):
+        only(deed)
     if sid not in engine.calls:
         raise Refused("no such call", 404)
     with driver().turn() as now:

@@ -10,7 +10,7 @@ from devphone.urls import is_web_url
 
 from .account import driver
 from .control import control
-from .control_bodies import Refused, body
+from .control_bodies import Refused, only
 from .control_numbers import line_of
 from .views import text_view
 
@@ -20,9 +20,7 @@ MAX_MEDIA = 10
 @control.post("/phones/<number>/text")
 def send_text(number: str) -> tuple[Response, int]:
     """Text `to` a number of the account: `body`, and `media` (URLs). 201 with the text."""
-    wanted = body()
-    if unknown := sorted(set(wanted) - {"to", "body", "media"}):
-        raise Refused(f"a text has no {', '.join(unknown)}")
+    wanted = only("a text", "to", "body", "media")
     if not is_e164(number):
         raise Refused("not a number of the form +12125550123")
     words, media = wanted.get("body", ""), wanted.get("media", [])

@@ -6,11 +6,13 @@ from urllib.parse import urlsplit
 
 from werkzeug.datastructures import MultiDict
 
+from devphone.digits import whole
 from devphone.urls import is_web_url
 
 from .errors import TwilioError
 
 Form = MultiDict[str, str]
+SHOWN = 100
 
 
 def refuse_magic(number: str, table: dict[str, int], name: str) -> None:
@@ -44,6 +46,12 @@ def method_field(form: Form, name: str) -> str:
 
 def seconds_field(form: Form, name: str, default: int, code: int) -> int:
     value = form.get(name, str(default))
-    if not (value.isascii() and value.isdigit()) or int(value) < 1:
-        raise TwilioError(code, f"{name} is not a valid number of seconds: {value}")
-    return int(value)
+    seconds = whole(value)
+    if not seconds:
+        raise TwilioError(code, f"{name} is not a valid number of seconds: {shown(value)}")
+    return seconds
+
+
+def shown(value: str) -> str:
+    """`value` for an error message, cut when it is long."""
+    return value if len(value) <= SHOWN else value[:SHOWN] + "…"

@@ -31,11 +31,12 @@ REFUSALS = {
 @account.post("/Messages.json")
 def create_message() -> Response:
     """Send a text."""
-    faults = take_faults("messages")
     with driver().turn() as now:
         wanted = text_parameters.text_request(request.form, driver().settings.numbers, now.date)
         if code := driver().engine.refuses_text(wanted):
             raise TwilioError(code, REFUSALS[code])
+    faults = take_faults("messages")
+    with driver().turn() as now:
         text = driver().engine.create_text(now, wanted)
         driver().accepted(text.sid, faults)
         body = text_resource(text, driver().settings.account_sid)
@@ -52,7 +53,8 @@ def list_messages() -> Response:
         "DateSent": lambda text: (text.sent or text.created).date
     }
     with driver().turn():
-        found = newest_first(list(driver().engine.texts.values()), args, dates)
+        texts = [text for text in driver().engine.texts.values() if not text.deleted]
+        found = newest_first(texts, args, dates)
         return jsonify(page(found, text_resource, args, "messages", driver().settings.account_sid))
 
 
@@ -75,7 +77,7 @@ def update_message(sid: str) -> Response:
             except WrongTextState as state:
                 raise TwilioError(30409, f"This message cannot be canceled: {state}") from state
         else:
-            text.body, text.updated = "", now
+            driver().engine.erase_text(now, sid)
         return jsonify(text_resource(text, driver().settings.account_sid))
 
 
@@ -83,9 +85,10 @@ def update_message(sid: str) -> Response:
 def delete_message(sid: str) -> Response:
     """Remove the record of a text that has left Twilio; https://www.twilio.com/docs/api/errors/20009."""
     with driver().turn():
-        if _text(sid).status in UNFINISHED:
+        text = _text(sid)
+        if text.status in UNFINISHED:
             raise TwilioError(20009, "A message can be deleted when it was sent", 409)
-        driver().engine.forget(sid)
+        text.deleted = True
     return Response(status=204)
 
 
@@ -100,7 +103,7 @@ def text_resource(text: Text, account_sid: str) -> dict[str, Any]:
         "sid": text.sid,
         "account_sid": account_sid,
         "api_version": API_VERSION,
-        "body": text.body,
+        "body": "" if text.erased else text.body,
         "date_created": rfc2822(text.created.date),
         "date_sent": rfc2822(text.sent.date) if text.sent else None,
         "date_updated": rfc2822(text.updated.date),
@@ -121,7 +124,7 @@ def text_resource(text: Text, account_sid: str) -> dict[str, Any]:
 
 
 def _text(sid: str) -> Text:
-    try:
-        return driver().engine.texts[sid]
-    except KeyError:
-        raise not_found() from None
+    text = driver().engine.texts.get(sid)
+    if text is None or text.deleted:
+        raise not_found()
+    return text

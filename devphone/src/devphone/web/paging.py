@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar
 from urllib.parse import urlencode
 
 from devphone.dates import filter_bounds
+from devphone.digits import whole
 from devphone.engine.outbox import API_VERSION
 from devphone.engine.records import Call
 from devphone.engine.text_records import Text
@@ -14,17 +15,17 @@ from devphone.engine.text_records import Text
 from .errors import TwilioError
 
 
-class HasSid(Protocol):
+class HasOrder(Protocol):
     """What a list can show."""
 
     @property
-    def sid(self) -> str:
-        """The record's id."""
+    def order(self) -> int:
+        """Its place among all records of its kind, those that are gone included."""
         ...
 
 
 Dated = TypeVar("Dated", Call, Text)
-Record = TypeVar("Record", bound=HasSid)
+Record = TypeVar("Record", bound=HasOrder)
 
 MAX_PAGE_SIZE = 1000
 
@@ -54,24 +55,25 @@ def page(
     args: dict[str, str],
     key: str,
     account_sid: str,
+    *,
+    top: bool = False,
 ) -> dict[str, Any]:
-    """One page of `records` (in order) under `key`, with the envelope that twilio-python pages through.
+    """One page of `records` (greatest order first) under `key`, with the envelope that twilio-python reads.
 
-    A PageToken names the last record of the page before, so that new records don't shift pages.
-    Raises TwilioError 20001 for a bad PageSize or Page.
+    A PageToken is the order of the last record of the page before: new records don't shift pages, and it
+    holds when that record is gone or no longer passes the filter. `top`: the list is not below the account.
+    Raises TwilioError 20001 for a bad PageSize, Page or PageToken.
     """
     size, number = _whole(args, "PageSize", 50), _whole(args, "Page", 0)
     size = min(max(size, 1), MAX_PAGE_SIZE)
-    token = args.get("PageToken", "")
-    sids = [record.sid for record in records]
-    start = sids.index(token[2:]) + 1 if token[2:] in sids else number * size
+    start = _start(records, args["PageToken"]) if args.get("PageToken") else number * size
     shown = records[start : start + size]
     filters = {name: value for name, value in args.items() if name not in ("Page", "PageSize", "PageToken")}
     path = "".join(word.capitalize() for word in key.split("_"))
-    base = f"/{API_VERSION}/Accounts/{account_sid}/{path}.json"
+    base = f"/{API_VERSION}/{path}.json" if top else f"/{API_VERSION}/Accounts/{account_sid}/{path}.json"
 
-    def link(at: int, after: str = "") -> str:
-        token_part = {"PageToken": "PA" + after} if after else {}
+    def link(at: int, after: int = 0) -> str:
+        token_part = {"PageToken": f"PA{after}"} if after else {}
         return f"{base}?{urlencode(filters | {'PageSize': str(size), 'Page': str(at)} | token_part)}"
 
     more = start + size < len(records)
@@ -79,13 +81,21 @@ def page(
         key: [resource(record, account_sid) for record in shown],
         "end": max(start, start + len(shown) - 1),
         "first_page_uri": link(0),
-        "next_page_uri": link(number + 1, shown[-1].sid) if more else None,
+        "next_page_uri": link(number + 1, shown[-1].order) if more else None,
         "page": number,
         "page_size": size,
         "previous_page_uri": link(number - 1) if number > 0 else None,
         "start": start,
         "uri": link(number),
     }
+
+
+def _start(records: Sequence[HasOrder], token: str) -> int:
+    """Where the page behind the record that the token names begins."""
+    last = whole(token.removeprefix("PA"))
+    if last is None:
+        raise TwilioError(20001, "PageToken is not one of this list")
+    return sum(record.order >= last for record in records)
 
 
 def _addresses_match(record: Call | Text, args: dict[str, str]) -> bool:
@@ -100,7 +110,7 @@ def _within(date: float | None, low: float, high: float) -> bool:
 
 
 def _whole(args: dict[str, str], name: str, default: int) -> int:
-    value = args.get(name, str(default))
-    if not (value.isascii() and value.isdigit()):
+    number = whole(args.get(name, str(default)))
+    if number is None:
         raise TwilioError(20001, f"{name} is not a whole number")
-    return int(value)
+    return number

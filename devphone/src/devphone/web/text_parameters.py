@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from devphone.digits import whole
 from devphone.engine.text_records import LONGEST_VALIDITY_S, TextRequest
 from devphone.numbers import MAGIC_SENDER, MAGIC_TEXT_FROM, MAGIC_TEXT_TO, is_e164
 from devphone.segments import MAX_BODY, units
 from devphone.urls import is_web_url
 
 from .errors import TwilioError
-from .forms import Form, refuse_magic, url_field
+from .forms import Form, refuse_magic, shown, url_field
 
 TEXT_PARAMETERS = frozenset(
     "To StatusCallback ApplicationSid MaxPrice ProvideFeedback Attempt ValidityPeriod ForceDelivery "
@@ -130,8 +131,9 @@ def _send_at(form: Form, now_date: float) -> float | None:
 def _validity_s(form: Form) -> int:
     """https://www.twilio.com/docs/api/errors/90007"""
     value = form.get("ValidityPeriod", str(LONGEST_VALIDITY_S))
-    if not (value.isascii() and value.isdigit()) or not 1 <= int(value) <= LONGEST_VALIDITY_S:
+    seconds = whole(value)
+    if seconds is None or not 1 <= seconds <= LONGEST_VALIDITY_S:
         raise TwilioError(
-            90007, f"ValidityPeriod must be from 1 to {LONGEST_VALIDITY_S} seconds, not {value}"
+            90007, f"ValidityPeriod must be from 1 to {LONGEST_VALIDITY_S} seconds, not {shown(value)}"
         )
-    return int(value)
+    return seconds
