@@ -1,8 +1,8 @@
 """A written reason turned into words for the ear: addresses, ids, amounts and dates as people say them.
 
 What is said means what was written: where that is not certain (is 11/12 a day in November? is `3 € 50` three
-euros or fifty?) the text stays as it is. The written reason is kept and shown on the page. Marks of Markdown are
-markup.py's business, pictures pictures.py's, cutting speech.py's.
+euros or fifty?) the text stays as it is. The written reason is kept and shown on the page. Markdown is
+markup.py's business, pictures are pictures.py's, cutting is speech.py's.
 
 The text is looked at once, from left to right: no rule sees what another one made. Each pattern is bounded or
 never gives anything back, so that no text takes more than in proportion to its length.
@@ -52,14 +52,16 @@ _NUMBER = r"(?:[1-9]\d{0,2}(?:,\d{3}){1,5}|0|[1-9]\d{0,14})"
 _ENDS = (
     r"(?![\w%‰°])(?![ ]?\d)(?![.,:/'’]{1,2}\d)(?![ ]?[-–—~][ ]?[\d$€£])(?![-–—]\w)"
     rf"(?!/(?:{_CODE}))"
-    r"(?![ ](?:[kKmMbB]|mn|bn|mio|Mio|mrd|Mrd|thousand|million|billion|trillion|lakh|crore|hundred|dozen|grand)\b)"
+    r"(?![ ](?:[kKmMbB]|mn|bn|mio|Mio|mrd|Mrd|hundred|dozen|grand|lakh|crore"
+    r"|thousand|million|billion|trillion)\b)"
 )
 #: A link or an e-mail address ends before these too.
 _NOT_IN_URL = r"\s<>\"“”«»\u3000-\u303f\uff01-\uff65"
 _SAID = re.compile(
     rf"""
     # Nothing begins elsewhere, least of all within a word: most characters need no further look.
-    (?: (?<![A-Za-z0-9])(?=[A-Za-z]) | (?=[\d$€£¥+\#_{PICTURES}-]) | (?=[ ][{PICTURES}]) | (?=\*\u20e3) )
+    (?: (?<![A-Za-z0-9])(?=[A-Za-z]) | (?=[\d+\#_{PICTURES}-]) | (?=[$€£¥][ ]?\d)
+      | (?=[ ][{PICTURES}]) | (?=\*\u20e3) )
     (?: (?P<url> (?P<at>\b[Aa]t[ ])? (?<![A-Za-z0-9+.-])
         (?P<address> (?:[Hh][Tt][Tt][Pp][Ss]?://|[Ww]{{3}}\.) [^{_NOT_IN_URL}]++ ) )
 
@@ -94,7 +96,8 @@ _SAID = re.compile(
 
     # Letters and digits together, or digits alone, in which no amount, version or address ends.
     | (?P<token> (?<![\w.,:$€£¥+/@-])
-        (?=[A-Za-z_-]*+\d) [A-Za-z0-9]++ (?:[_-]++[A-Za-z0-9]++)*+ (?![\w$€£%@-]) (?![.,:]\d) )
+        (?=[A-Za-z_-]*+\d) (?=[A-Za-z0-9_-]{{4}}|0\d)
+        [A-Za-z0-9]++ (?:[_-]++[A-Za-z0-9]++)*+ (?![\w$€£%@-]) (?![.,:]\d) )
 
     | (?P<arrow> (?<![-<=]) -{{1,2}}> (?![=>]) )
     | (?P<picture> [ ]?[{PICTURES}](?:[ ]?[{PICTURES}]){{0,30}} ) )
@@ -108,16 +111,16 @@ _DAY = re.compile(r"\d{1,2}-\d{1,2}(?:-\d{2,4})?|\d{4}-\d\d(?:-\d\d)?")
 #: What has letters and digits and is a word: sizes, times, ordinals, names of things.
 _WORD = re.compile(
     r"\d{1,4}(?:st|nd|rd|th|s|x|h|m|d|k|[kmgt]b|am|pm|ms|min|px|[mck]m|k?g|p|v|k?w|kwh|[kmg]?hz)"
-    r"|[a-z]{1,2}\d{1,2}|[a-z]{2,}\d{1,2}|\d{1,2}[a-z]|2fa|\dd",
+    r"|[a-z]{1,2}\d{1,2}|[a-z]{2,}+\d{1,2}|\d{1,2}[a-z]|2fa|\dd",
     re.IGNORECASE,
 )
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _LONG = re.compile(r"[A-Za-z0-9_-]{13,}+")
 #: After these "the id" would be said twice.
 _NOUNS = frozenset(
-    "account batch booking build case charge client code commit customer event hash id instance invoice job key "
-    "message number order payment record reference request resource run session ticket token transaction user "
-    "uuid iban".split()
+    "account batch booking build case charge client code commit customer event hash iban id instance invoice "
+    "job key message number order payment record reference request resource run session ticket token "
+    "transaction user uuid".split()
 )
 _LAST_WORD = re.compile(r"([A-Za-z]{2,12}) $")
 
@@ -129,7 +132,8 @@ def for_the_ear(text: str) -> str:
 
 
 def begun_for_the_ear(text: str, enough: int) -> tuple[str, bool]:
-    """The beginning of what `for_the_ear` says, somewhat more than `enough` characters, and whether it is all."""
+    """The beginning of what `for_the_ear` says, somewhat more than `enough` characters, and whether that is
+    all."""
     seen = visible(with_flags_spelled(text)).translate(_LOOKS)
     plain = without_markup("\n".join(" ".join(line.split()) for line in seen.splitlines()))
     twins = _endings_in_common(plain)
@@ -147,8 +151,8 @@ def begun_for_the_ear(text: str, enough: int) -> tuple[str, bool]:
 
 
 def visible(text: str) -> str:
-    """`text` without control, formatting (bidi, zero-width), private and unassigned characters, so that none of
-    them parts what looks like one word, or hides one. White space stays."""
+    """`text` without control, formatting (bidi, zero-width), private and unassigned characters, so that none
+    of them parts what looks like one word, or hides one. White space stays."""
     return _UNUSUAL.sub(lambda found: _seen(found[0]), text)
 
 
@@ -218,8 +222,8 @@ def _page_at(url: str) -> str:
 
 
 def _date(found: re.Match[str]) -> str:
-    """A day of our time and, where it is certain, its time. Hours and minutes behind it may be the end of a span,
-    so they are a zone only where ISO 8601 has it: right behind `T` and a time, or behind seconds."""
+    """A day of our time and, where it is certain, its hour. Hours and minutes behind that may be the end of a
+    span, so they are a zone only where ISO 8601 has it: right behind `T` and a time, or behind seconds."""
     year, month, day = int(found["year"]), int(found["month"]), int(found["day"])
     if not (1900 <= year < 2200 and 1 <= month <= 12 and 1 <= day <= calendar.monthrange(year, month)[1]):
         return found[0]
@@ -263,8 +267,8 @@ def _many(name: str) -> str:
 
 
 def _id(token: str, before: str, twins: Set[str]) -> str:
-    """A token as it is, or spelled when a part of it is no word and no number that a voice reads right. A name
-    keeps its words: `staging-db-00001` is `staging-db 0 0 0 0 1`."""
+    """A token as it is, or spelled when a part of it is no word and no number that a voice reads right. A
+    name keeps its words: `staging-db-00001` is `staging-db 0 0 0 0 1`."""
     whole = _UUID.fullmatch(token) is not None
     parts = re.split("[-_]", token)
     if not whole and (_DAY.fullmatch(token) or not any(map(_unreadable, parts))):

@@ -1,4 +1,4 @@
-"""Markdown without its signs, for a voice: https://spec.commonmark.org. What may be no markup stays as written:
+"""Markdown without its signs, for a voice: https://spec.commonmark.org. What may be no markup stays as it is:
 a star may stand for any file, `> 5` for more than five, `- 5` for less than nothing.
 """
 
@@ -9,8 +9,8 @@ from itertools import groupby
 
 #: A fence's language says nothing to an ear; any other word behind one may be what it is all about.
 _FENCE = re.compile(
-    r"^(?:`{3,9}|~{3,9}) ?(?:text|txt|plain|plaintext|json|yaml|yml|toml|ini|xml|html|css|csv|log|diff|http|sql|"
-    r"bash|sh|shell|console|python|py|javascript|js|jsx|typescript|ts|tsx|go|rust|java|c|cpp|markdown|md)?$"
+    r"^(?:`{3,9}|~{3,9}) ?(?:text|txt|plain|plaintext|json|yaml|yml|toml|ini|xml|html|css|csv|log|diff|http"
+    r"|sql|bash|sh|shell|console|python|py|javascript|js|jsx|typescript|ts|tsx|go|rust|java|c|cpp|markdown|md)?$"
     r"|^`{3,9}(?=[^`\n]{1,2000}$)",
     re.MULTILINE,
 )
@@ -32,9 +32,9 @@ _NEVER_CLOSES_AFTER = "/\\([{<=$@#&|"
 
 
 def without_markup(text: str) -> str:
-    """`text`, in which no line has white space at an end or two in a row, without its marks. A link keeps its
-    words and its place, what is struck out is said to be so, and what stood on a line of its own is a sentence
-    of its own."""
+    """`text` without its marks; no line of it may have white space at an end, or two in a row. A link keeps
+    its words and its place, what is struck out is said to be so, and what stood on a line of its own is a
+    sentence of its own."""
     text = _STRUCK.sub(lambda found: f"(crossed out: {_without_strokes(found[0])})", text)
     text = _FENCE.sub("", text)
     text = _LINK.sub(lambda found: f"{found[1]} ({found[2]})" if found[1] != found[2] else found[2], text)
@@ -46,7 +46,7 @@ def _without_strokes(text: str) -> str:
 
 
 def _inline(text: str) -> str:
-    """Without the marks of emphasis and code, and with words for what is struck out. One look at each mark."""
+    """Without the marks of emphasis and code, with words for what is struck out. Looks at each mark once."""
     runs = list(_RUN.finditer(text))
     next_alike: dict[int, int] = {}
     seen: dict[str, int] = {}
@@ -119,7 +119,7 @@ def _unmarked(lines: list[str]) -> list[str]:
     plain: list[str] = []
     for bullet, group in groupby(range(len(lines)), key=lambda index: _kind(found[index]) == "bullet"):
         block = list(group)
-        # A number behind a mark is an item, and the mark no sign of it, where others stand under the same mark.
+        # A number behind a mark is an item, and the mark no sign of it, where others have the same mark.
         signs = {lines[index][0] for index in block} if bullet else set()
         certain = len(block) > 1 and len(signs) == 1 and "+" not in signs
         for index in block:

@@ -70,7 +70,7 @@ _MUST_BE_SAID = re.compile(
 #: The flag of a part of a country is a black flag with its letters in tags: the letters are said.
 #: https://www.unicode.org/reports/tr51/#valid-emoji-tag-sequences
 _PART_OF_A_COUNTRY = re.compile("\U0001f3f4([\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6})\U000e007f")
-#: Two letters are a flag: https://www.unicode.org/reports/tr51/#Flags. Others count as often as they are there.
+#: Two letters are a flag: https://www.unicode.org/reports/tr51/#Flags. Others are counted.
 _ALIKE = re.compile("[\U0001f1e6-\U0001f1ff]{1,2}|(.)\\1*+", re.DOTALL)
 #: Words that want one more word after them, or before them: a picture there stands for it.
 _WANTS_AFTER = frozenset(
@@ -88,18 +88,20 @@ _FIRST_WORD = re.compile(r"\W?(\w{1,12})")
 
 
 def with_flags_spelled(text: str) -> str:
-    """`text`, before its invisible characters go: they hold the letters of the flags of England and others."""
+    """`text`, before its invisible characters go: England's flag and others have their letters there."""
     return _PART_OF_A_COUNTRY.sub(
         lambda found: f" flag {' '.join(chr(ord(char) - 0xE0000).upper() for char in found[1])}", text
     )
 
 
 def pictures(run: str, before: str, after: str) -> str:
-    """What to say for some pictures in a row and the space before them, between some 20 characters `before` and
-    `after`. Empty, or a space, where they only decorate."""
+    """What to say for some pictures in a row and the space before them, between some 20 characters `before`
+    and `after`. Empty, or a space, where they only decorate."""
     if before[-1:].isalnum() and _MARKS.issuperset(run) and (not after or after[0] in "\n "):
         return "".join("?" if char in "❓❔" else "!" for char in run)
-    said = _names(run, before, after) if _means_something(run, before, after) else ""
+    if not all(map(_must_be_said, run)) and _decorates(before, after):
+        run = "".join(filter(_must_be_said, run))
+    said = _names(run, before, after)
     if not said:
         return (
             " " if before.strip() and after and not after[0].isspace() and after[0] not in ".,;:!?)…" else ""
@@ -109,22 +111,21 @@ def pictures(run: str, before: str, after: str) -> str:
     return f"{left}{said}{right}"
 
 
-def _means_something(run: str, before: str, after: str) -> bool:
-    """Decoration is what stands before a sentence that begins by itself, or behind words that need no more."""
-    if any(map(_must_be_said, run)):
-        return True
+def _decorates(before: str, after: str) -> bool:
+    """Whether this is no place for a word: before a sentence that begins by itself, or behind words that need
+    no more."""
     line_before, line_after = before.rpartition("\n")[2].rstrip(), after.partition("\n")[0].lstrip()
     behind = _LAST_WORD.search(line_before)
     ahead = _FIRST_WORD.match(line_after)
     if ahead and ahead[1].lower() in _WANTS_BEFORE:
-        return True
+        return False
     if behind and behind[1].lower() in _WANTS_AFTER:
-        return True
+        return False
     begins = not line_before or line_before[-1] in ".!?…" or (line_before in {"-", "*", "•"})
     if begins:
-        return not (ahead and ahead[1][0].isupper())
+        return ahead is not None and ahead[1][0].isupper()
     ends = not line_after or line_after[0] in ".!?;…"
-    return not (ends and behind and line_before[-1].isalpha())
+    return ends and behind is not None and line_before[-1].isalpha()
 
 
 def _names(run: str, before: str, after: str) -> str:

@@ -122,7 +122,7 @@ def quiet(world: World) -> World:
     [
         """Tom & Jerry <b> "x" 'y' ]]>""",
         "caf\u00e9 t\u00fc \u00a0 &nbsp; &eacute;",
-        "It\u2019s blocked \U0001f6a7 here",
+        "It\u2019s blocked here \U0001f6a7",
         "</Say><Hangup/><Say>",
         "<?xml version='1.0'?><!DOCTYPE x [<!ENTITY y SYSTEM 'file:///etc/passwd'>]>&y;",
         "\u0645\u0631\u062d\u0628\u0627 \u4f60\u597d",

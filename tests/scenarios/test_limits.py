@@ -117,7 +117,7 @@ def test_over_the_ceiling_of_a_day_people_are_still_texted(make_world: MakeWorld
 def test_somebody_who_is_on_the_line_holds_up_calls_to_nobody_else(world: World) -> None:
     """Two more handoffs for p141 came before those for the others; p141 clears a wall while on the line."""
     handoffs = [world.open(contact=f"p{number}") for number in (140, 141, 141, 141, 142, 143)]
-    world.advance(2.2)
+    world.advance_until(lambda: world.creates(to="+12125550141"), "p141 is rung")
     call = world.phone.device("+12125550141").expect_call("Handoff for")
     call.press("3").hears("You have it")
     world.advance(8)

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from handoff.moments import DAY, HOUR, MINUTE, SECOND
-from voice.speech import LIMIT, LIMIT_ENCODED, THE_REST, ago, clean, sentence, spaced, span, tidy
+from voice.speech import LIMIT, LIMIT_ENCODED, THE_REST, ago, clean, read_aloud, sentence, spaced, span, tidy
 
 
 def test_ordinary_words_pass_unchanged() -> None:
@@ -54,6 +54,17 @@ def test_one_letter_is_one_character() -> None:
 )
 def test_a_link_is_never_spelled_out(link: str) -> None:
     assert tidy(f"Open {link}, then go on.") == "Open a link, then go on."
+
+
+def test_a_word_and_a_number_behind_a_colon_are_no_link() -> None:
+    for text in ("Send data:500 rows", "The intent:buy 3"):
+        assert tidy(text) == text
+    assert tidy("Open intent://scan/#Intent;end") == "Open a link"
+
+
+def test_a_text_that_grows_when_it_is_said_is_cut_and_says_so() -> None:
+    said = read_aloud("🚦 " * 1_000 + "pay")
+    assert len(said) <= LIMIT and said.endswith(THE_REST)
 
 
 def test_a_long_text_is_cut_at_a_word_and_says_so() -> None:

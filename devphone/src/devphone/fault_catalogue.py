@@ -68,7 +68,7 @@ _TABLE = (
     Fault(
         "delay_201_s",
         CREATES,
-        "It is accepted; the answer comes seconds of the world later.",
+        "It is accepted and goes its way; the answer comes seconds of the world later.",
         (_REST_SECONDS,),
     ),
     Fault("never_answer", CREATES, "Nothing is created, and the request is never answered."),

@@ -11,7 +11,6 @@ from devphone.engine.phones import Behaviour
 from devphone.testing import DevPhone
 
 from .conftest import ADA, BEN, OURS
-from .refusals import refusal
 from .stub_application import Answer, Application
 
 ALL_EVENTS = ["initiated", "ringing", "answered", "completed"]
@@ -221,55 +220,6 @@ def test_a_call_ends_at_its_time_limit(phone: DevPhone, client: Client, applicat
     call.ended("completed")
     assert call.record()["duration_s"] == 90
     assert application.at("/status")[-1].fields["Duration"] == "2"
-
-
-def test_an_update_changes_the_time_limit_of_an_answered_call(
-    phone: DevPhone, client: Client, application: Application
-) -> None:
-    application.says("/voice", '<Pause length="600"/>')
-    call = client.calls(ring(client, application, time_limit=500).sid)
-    ada = phone.device(ADA).expect_call()
-    phone.settle()
-    phone.advance(30)
-    call.update(time_limit=90)
-    phone.advance(59)
-    assert ada.record()["status"] == "in-progress"
-    phone.advance(1)
-    assert ada.ended("completed").record()["duration_s"] == 90
-
-
-def test_a_time_limit_that_is_over_already_ends_the_call_at_once(
-    phone: DevPhone, client: Client, application: Application
-) -> None:
-    application.says("/voice", '<Pause length="600"/>')
-    sid = ring(client, application).sid
-    ada = phone.device(ADA).expect_call()
-    phone.settle()
-    phone.advance(30)
-    client.calls(sid).update(time_limit=10)
-    assert ada.ended("completed").record()["duration_s"] == 30
-
-
-def test_a_phone_rings_for_ten_minutes_at_most(phone: DevPhone, client: Client) -> None:
-    client.calls.create(to=ADA, from_=OURS, twiml="<Response/>", timeout=9999)
-    ada = phone.device(ADA).let_ring()
-    phone.advance(599)
-    assert ada.record()["status"] == "ringing"
-    phone.advance(1)
-    ada.ended("no-answer")
-
-
-def test_an_update_with_an_empty_document_is_refused_and_the_call_goes_on(
-    phone: DevPhone, client: Client, application: Application
-) -> None:
-    application.says("/voice", '<Pause length="60"/><Say>Still here.</Say>')
-    sid = ring(client, application).sid
-    ada = phone.device(ADA).expect_call()
-    phone.settle()
-    assert refusal(lambda: client.calls(sid).update(twiml="")) == (400, 21205)
-    assert refusal(lambda: client.calls(sid).update(url="")) == (400, 21205)
-    phone.advance(60)
-    ada.hears("Still here").hang_up()
 
 
 def test_an_update_redirects_the_call_in_the_middle_of_a_sentence(

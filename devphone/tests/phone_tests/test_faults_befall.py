@@ -94,6 +94,18 @@ def test_a_callbacks_fault_has_happened_when_there_was_a_callback(
     phone.faults({"duplicate_callbacks": 0})
 
 
+def test_a_fault_for_one_call_is_not_for_two_that_begin_before_it_happens(
+    phone: DevPhone, client: Client, application: Application
+) -> None:
+    phone.faults({"lose_callbacks": 1})
+    for path in ("/first", "/second"):
+        client.calls.create(to=ADA, from_=OURS, twiml=DOCUMENT, status_callback=application.url + path)
+    for _ in range(2):
+        phone.device(ADA).let_ring().decline()
+    phone.settle()
+    assert [hook.path for hook in application.webhooks] == ["/second"]
+
+
 def test_a_port_that_is_in_the_address_anyway_can_not_be_signed_differently(
     phone: DevPhone, client: Client, application: Application
 ) -> None:

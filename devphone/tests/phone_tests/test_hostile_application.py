@@ -10,13 +10,18 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+import httpx2
 import pytest
 from twilio.base.exceptions import TwilioRestException
+from twilio.request_validator import RequestValidator
 from twilio.rest import Client
 
+from devphone.engine.actions import FetchDocument, NoReply
+from devphone.previews import Previews
 from devphone.testing import CallOnPhone, DevPhone
+from devphone.webhooks import Webhooks, new_transport
 
-from .conftest import ADA, OURS
+from .conftest import ADA, OURS, TOKEN
 from .stub_application import Answer, Application
 
 HELLO = Answer("<Response><Say>Hello.</Say></Response>")
@@ -125,7 +130,32 @@ def test_a_text_with_such_an_address_is_a_text(
     assert len(application.at("/short")) == 3
 
 
+def test_an_address_that_nobody_checked_before_is_no_answer() -> None:
+    wanted = FetchDocument("CA1", 1, "http://a..b/", "POST", {})
+    reply = Webhooks(TOKEN, new_transport()).ask(wanted, lambda *_: None)
+    assert isinstance(reply, NoReply)
+    assert reply.code == 11100
+    visits = list(Previews(new_transport()).visits("http://a..b/"))
+    assert [(visit.status, visit.problem != "") for visit in visits] == [(None, True)] * 3
+
+
 # Numbers, cookies, characters
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_half_a_character_is_sent_as_a_question_mark(method: str) -> None:
+    seen: list[httpx2.Request] = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        seen.append(request)
+        return httpx2.Response(204)
+
+    wanted = FetchDocument("SM1", 1, "http://app.test/sms", method, {"Body": "\ud83d"})
+    Webhooks(TOKEN, httpx2.MockTransport(answer)).ask(wanted, lambda *_: None)
+    (request,) = seen
+    form = {"Body": "?"} if method == "POST" else {}
+    signature = request.headers["X-Twilio-Signature"]
+    assert RequestValidator(TOKEN).validate(str(request.url), form, signature)
 
 
 @pytest.mark.parametrize("name", ["ct", "rt", "tt", "rc"])

@@ -55,32 +55,17 @@ def test_an_interrupted_advance_does_not_move_the_next_tests_clock(
     assert call.record()["status"] == "ringing"
 
 
-def test_an_advance_that_waits_for_another_ends_with_it(
+def test_advances_at_once_move_the_clock_one_after_the_other(
     phone: DevPhone, client: Client, application: Application
 ) -> None:
-    answered_after_5_s(phone, client, application.answers("/voice", Answer(HELLO, hold=True)))
-    with ThreadPoolExecutor(2) as others:
-        moving = [others.submit(DevPhone(phone.url).advance, 10) for _ in range(2)]
-        application.waits_for("/voice")
-        phone.reset()
-        for each in moving:
-            with pytest.raises(AssertionError, match="the phone was reset meanwhile"):
-                each.result(timeout=2)
-    application.release()
-    assert line_s(phone) == 0
-
-
-def test_two_advances_at_once_move_the_clock_one_after_the_other(
-    phone: DevPhone, client: Client, application: Application
-) -> None:
-    answered_after_5_s(phone, client, application.answers("/voice", Answer(HELLO, hold=True)))
-    with ThreadPoolExecutor(2) as others:
-        moving = [others.submit(DevPhone(phone.url).advance, 10) for _ in range(2)]
-        application.waits_for("/voice")
-        application.release()
-        for each in moving:
-            each.result(timeout=5)
-    assert line_s(phone) == 20
+    phone.device(ADA).behaves("answers")
+    url = application.says("/voice", '<Pause length="1"/><Redirect/>')
+    client.calls.create(to=ADA, from_=OURS, url=url)
+    phone.settle()
+    with ThreadPoolExecutor(4) as others:
+        for moved in [others.submit(DevPhone(phone.url).advance, 20) for _ in range(4)]:
+            moved.result(timeout=10)
+    assert line_s(phone) == 80
     (call,) = phone.state()["calls"]
     phone.expect(call["sid"])
 
