@@ -124,7 +124,10 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
         if environ.get(name, "").strip():
             read.problems.append(f"{name}: is in the people file with HANDOFF_PEOPLE; unset one of the two")
     if settings.contacts and (pins := environ.get("HANDOFF_PINS", "").strip()):
-        with_pin = read.one("HANDOFF_PINS", lambda text: with_pins(settings.contacts, text), default=pins)
+        server_key = (settings.secret_keys or ("",))[0]
+        with_pin = read.one(
+            "HANDOFF_PINS", lambda text: with_pins(settings.contacts, text, server_key), default=pins
+        )
         settings = replace(settings, contacts=with_pin)
     for name in settings.twilio_place if settings.twilio_api_url else ():
         # Twilio's library rewrites every host by them, also one that is not Twilio's.

@@ -5,6 +5,7 @@ Only the numbers named here can ever be called (promise 8). What a policy does i
 
 from __future__ import annotations
 
+import hmac
 import re
 
 import phonenumbers
@@ -43,9 +44,9 @@ def parse_people(text: str) -> tuple[Contact, ...]:
     return tuple(people)
 
 
-def with_pins(people: tuple[Contact, ...], text: str) -> tuple[Contact, ...]:
+def with_pins(people: tuple[Contact, ...], text: str, server_key: str) -> tuple[Contact, ...]:
     """The same people with the PINs of `ada=482913, ben=719204` as pins.py keeps them, by contact id; those
-    not named have none.
+    not named have none. The same in every process that has this key of the server.
 
     Raises ValueError naming the entry that is wrong, never the PIN.
     """
@@ -59,7 +60,8 @@ def with_pins(people: tuple[Contact, ...], text: str) -> tuple[Contact, ...]:
             raise ValueError(f"entry {number} gives {who} a second PIN")
         if not pins.PIN.fullmatch(pin):
             raise ValueError(f"entry {number} needs a PIN of 6 to 12 digits")
-        found[who] = pins.kept(pin)
+        salt = hmac.digest(server_key.encode(), f"pin|{who}|{pin}".encode(), "sha256")[:16]
+        found[who] = pins.kept(pin, salt)
     return tuple(person.model_copy(update={"pin": found.get(person.id)}) for person in people)
 
 

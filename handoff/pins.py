@@ -20,11 +20,12 @@ _LONGEST = 100  # characters of a try that are looked at
 _NOBODYS = f"scrypt:{'A' * 22}:{'A' * 43}"
 
 
-def kept(pin: str) -> str:
-    """How a PIN of 6 to 12 digits is written into the people file. Raises ValueError for anything else."""
+def kept(pin: str, salt: bytes | None = None) -> str:
+    """How a PIN of 6 to 12 digits is kept, and written into the people file. Raises ValueError for anything
+    else. `salt` (16 bytes) is a fresh one, where it need not be the same in several processes."""
     if not PIN.fullmatch(pin):
         raise ValueError("a PIN has 6 to 12 digits")
-    salt = secrets.token_bytes(16)
+    salt = salt or secrets.token_bytes(16)
     return f"scrypt:{_text(salt)}:{_text(_hash(pin, salt))}"
 
 

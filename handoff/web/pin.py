@@ -78,7 +78,7 @@ def show_pin(handoff_id: str) -> AnyResponse:
     response = redirect(where, 303)
     response.set_cookie(
         COOKIE,
-        sessions.seal(secret, PURPOSE, f"{handoff.id}|{contact.id}|{_mark(contact)}", expires),
+        sessions.seal(secret, PURPOSE, f"{handoff.id}|{contact.id}|{pins.mark(contact.pin or '')}", expires),
         max_age=LASTS_MS // SECOND,
         path=where,
         httponly=True,
@@ -136,20 +136,12 @@ def _visit(handoff_id: str) -> Visit | None:
         return None
     # Whoever has another PIN now, or none, or is no contact any more, has lost this way in as well.
     known = at.handoffs.rules().people.contact(contact)
-    if known is None or not known.pin or not hmac.compare_digest(mark, _mark(known)):
+    if known is None or not known.pin or not hmac.compare_digest(mark, pins.mark(known.pin)):
         return None
     handoff = at.store.read(handoff_id)
     if handoff is None or handoff.notify != "none":
         return None
     return Visit(f"/p/{handoff_id}", sealed, handoff, contact, Proof.LINK_PIN)
-
-
-def _mark(contact: Contact) -> str:
-    """Which PIN of theirs was given. Every web process keeps the environment's PINs in its own way, so that
-    those can't be told apart; they change with a restart, and a cookie is good for half an hour."""
-    if services().settings.people_path is None:
-        return ""
-    return pins.mark(contact.pin or "")
 
 
 def _ask(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handoff.people import BadNumber, mask, of_environment, parse_people, parse_phone
+from handoff.people import BadNumber, mask, of_environment, parse_people, parse_phone, with_pins
 
 
 @pytest.mark.parametrize(
@@ -104,3 +104,14 @@ def test_everybody_is_rung_in_turn_for_the_same_time() -> None:
     policy = of_environment(parse_people("Ada=+12125550123,Ben=+12125550124"), 25, 2).default
     assert [[contact.id for contact in step.contacts] for step in policy.steps] == [["ada"], ["ben"]]
     assert {step.ring_s for step in policy.steps} == {25} and policy.rounds == 2
+
+
+def test_every_web_process_keeps_a_pin_alike_and_another_pin_otherwise() -> None:
+    """A page that was opened with a PIN is opened in all of them, until it is another one."""
+    people = parse_people("Ada=+12125550123")
+
+    def kept(pin: str, server_key: str = "k" * 32) -> str | None:
+        return with_pins(people, f"ada={pin}", server_key)[0].pin
+
+    assert kept("482913") == kept("482913")
+    assert len({kept("482913"), kept("482914"), kept("482913", "other" * 8)}) == 3
