@@ -263,3 +263,14 @@ def test_there_is_no_dev_phone(opened: Open, application: Application) -> None:
     assert (code, "no dev phone at" in complaint) == (1, True)
     code, complaint = opened("http://127.0.0.1:9").ends()
     assert (code, "no dev phone at http://127.0.0.1:9" in complaint) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "place", ["0", "7", "x", "²", "9" * 5_000], ids=["0", "7", "x", "superscript", "long"]
+)
+def test_a_place_that_no_phone_has_is_answered(
+    terminal: Terminal, phone: testing.DevPhone, client: Client, place: str
+) -> None:
+    client.messages.create(to=ADA, from_=OURS, body="Hello")
+    phone.device(ADA).expect_text()
+    terminal.sees("Hello").types(f"p {place}").sees("p N: N is a number from 1 to 1")

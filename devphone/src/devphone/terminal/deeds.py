@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from devphone.digits import whole
+
 from .news import News, harmless
 
 HELP = """\
@@ -61,9 +63,10 @@ def meant(line: str, news: News) -> Request | Quit | str:
 def _choose(rest: str, news: News) -> str:
     """`p`: the list; `p N`: another current phone."""
     if rest:
-        if not rest.isdecimal() or not 1 <= int(rest) <= len(news.phones):
+        place = whole(rest)
+        if place is None or not 1 <= place <= len(news.phones):
             return f"p N: N is a number from 1 to {len(news.phones)}"
-        news.current = news.phones[int(rest) - 1]
+        news.current = news.phones[place - 1]
         return f"Now {news.current}"
     if not news.phones:
         return "There is no phone yet."
