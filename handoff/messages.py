@@ -23,6 +23,7 @@ from pydantic import (
     model_validator,
 )
 
+from handoff.models import ProofAsked
 from handoff.states import Kind
 
 MAX_REASON = 2_000  # characters
@@ -148,6 +149,11 @@ class OpenRequest(Message):
         description="Only `critical` rings people in their quiet hours. Left out, it is the policy's: "
         "`normal`, unless the operator wrote another.",
     )
+    proof: Literal["any", "code", "pin", "link"] = Field(
+        "any",
+        description="What a contact's decision needs at least: `code` two digits read aloud after the key, "
+        "`pin` the contact's PIN, `link` the page. The policy may ask for more.",
+    )
     label: Annotated[str, AfterValidator(_plain_line)] | None = Field(
         None, max_length=200, description="Shown beside the agent's name; the name comes from the API key."
     )
@@ -190,7 +196,7 @@ class OpenRequest(Message):
         """The fields as the record keeps them."""
         decided = ("policy", "urgency")  # by the operator, unless the request says
         fields = {name: getattr(self, name) for name in type(self).model_fields if name not in decided}
-        return fields | {"kind": Kind(self.kind)}
+        return fields | {"kind": Kind(self.kind), "proof": ProofAsked(self.proof)}
 
 
 class EmptyRequest(Message):

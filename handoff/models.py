@@ -72,6 +72,27 @@ class Urgency(StrEnum):
         return list(Urgency).index(self)
 
 
+class ProofAsked(StrEnum):
+    """What a decision by a contact needs at least. The stricter of a request's and its policy's counts."""
+
+    ANY = "any"  #: a key, or a button on the page
+    CODE = "code"  #: by phone: a key, and two digits read aloud, so that an accidental key counts for nothing
+    PIN = "pin"  #: a key and the contact's PIN, or the page and the PIN
+    LINK = "link"  #: the page only: a voice can't show what it is about
+
+    @property
+    def rank(self) -> int:
+        """0 for the least."""
+        return list(ProofAsked).index(self)
+
+
+class CallsBack(StrEnum):
+    """Why a call is placed to somebody who was on the line before."""
+
+    DROPPED = "dropped"  #: the line was cut, or they hung up, and nothing was decided
+    ASKED = "asked"  #: they asked for it by a key
+
+
 class Channel(StrEnum):
     """Which way a decision or an attempt went."""
 
@@ -147,6 +168,8 @@ class Attempt(Record):
     held_until: int | None = None
     line: int = 0  # which of the contact's numbers, from 0
     number: str | None = Field(default=None, repr=False)  # a call's, E.164; no view shows it
+    inbound: bool = False  # they called us
+    back: CallsBack | None = None  # a call to somebody who was on the line before
     started_at: int
     ended_at: int | None = None
     disposition: Disposition | None = None
@@ -197,6 +220,8 @@ class Handoff(Record):
     page_url: str | None = None  # with `notify: "none"`: where people say who they are
     policy: str
     urgency: Urgency = Urgency.NORMAL
+    proof: ProofAsked = ProofAsked.ANY  # what a contact's decision needs at least
+    enrols: bool = False  # it asks `contact` whether they may be called at all (enrolment.py)
     contact: str | None = None  # the one person asked for, instead of a policy
     no_default: bool = False  # its key may not reach `default`: once its own people are gone, nobody is left
     position: Position | None = None
@@ -245,6 +270,10 @@ class EventType(StrEnum):
     CALL_UNKNOWN = "call_unknown"
     CALL_RINGING = "call_ringing"
     CALL_ANSWERED = "call_answered"
+    CALLED_IN = "called_in"
+    CALLS_BACK = "calls_back"
+    MACHINE_HEARD = "machine_heard"
+    OPTED_OUT = "opted_out"
     ATTEMPT_ENDED = "attempt_ended"
     TEXT_SENT = "text_sent"
     TEXT_MOVED = "text_moved"
@@ -293,6 +322,8 @@ class Call(Record):
     entries: tuple[CallEntry, ...]
     state: CallState = CallState.DUE
     ring_s: int
+    inbound: bool = False  # they called us: nothing is placed
+    back: CallsBack | None = None
     created_at: int
     placing_at: int | None = None
     placing_run: str | None = None  # which run claimed it, so that a lost reply is not taken for another's
@@ -310,6 +341,7 @@ class Rights(Record):
     policies: tuple[str, ...] | None = None
     contacts: tuple[str, ...] | None = None
     urgency: Urgency = Urgency.CRITICAL  # the most urgent that it may ask for
+    share: int = 100  # per cent of a number's caps that its calls may use up
 
 
 class ApiKey(StoredRecord):

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, Va
 
 from handoff import pins, toml_lines
 from handoff.messages import NAME
-from handoff.models import Channel, Urgency
+from handoff.models import Channel, ProofAsked, Urgency
 from handoff.people import BadNumber, mask, parse_phone
 from handoff.policy import DEFAULT_POLICY, DEFAULT_RING_S, Contact, EscalationPolicy, People, Route, Step
 from handoff.quiet import parse_hours, parse_zone
@@ -88,6 +88,9 @@ class _Contact(_Entry):
     time_zone: Annotated[str, AfterValidator(parse_zone)] = "UTC"
     quiet_hours: Annotated[list[Annotated[str, AfterValidator(_hours)]], Field(max_length=10)] = []
     pin: Annotated[str, AfterValidator(_pin)] | None = None
+    screen: bool = True
+    screens_calls: bool = False
+    consent: Annotated[str, Field(max_length=200), AfterValidator(_name)] | None = None
 
 
 class _Step(_Entry):
@@ -102,6 +105,8 @@ class _Policy(_Entry):
     rounds: Annotated[int, Field(ge=1, le=10)] = 1
     urgency: Literal["low", "normal", "high", "critical"] = "normal"
     quiet: Literal["text", "wait", "skip"] = "text"
+    proof: Literal["any", "code", "pin", "link"] = "any"
+    detect_machines: bool = False
 
 
 class _Route(_Entry):
@@ -150,6 +155,9 @@ def parse(text: str, *, not_number: str | None = None) -> People:
             time_zone=one.time_zone,
             quiet_hours=tuple(parse_hours(span) for span in one.quiet_hours),
             pin=one.pin,
+            screen=one.screen,
+            screens_calls=one.screens_calls,
+            consent=one.consent,
         )
         for id_, one in file.contacts.items()
     }
@@ -186,6 +194,8 @@ def _policy(name: str, given: _Policy, contacts: dict[str, Contact]) -> Escalati
         rounds=given.rounds,
         urgency=Urgency(given.urgency),
         quiet=given.quiet,
+        proof=ProofAsked(given.proof),
+        detect_machines=given.detect_machines,
     )
 
 

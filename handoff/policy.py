@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from handoff.models import Channel, Climbed, Handoff, Position, Record, Urgency
+from handoff.models import Channel, Climbed, Handoff, Position, ProofAsked, Record, Urgency
 from handoff.quiet import QuietHours, quiet_until
 
 DEFAULT_RING_S = 25
@@ -27,6 +27,11 @@ class Contact(Record):
     channels: tuple[Channel, ...] = (Channel.CALL, Channel.TEXT)
     language: str = "en-US"
     caller_word: str | None = None  # said first, so that they know who calls
+    screen: bool = True  # False: they can't see one; texts to them have no link, and the voice names none
+    screens_calls: bool = False  # their phone asks callers who they are
+    consent: str | None = (
+        None  # who vouches that they agreed to be called, when and how; or what they pressed
+    )
     time_zone: str = "UTC"
     quiet_hours: tuple[QuietHours, ...] = ()
     pin: str | None = Field(default=None, repr=False, exclude=True)
@@ -58,6 +63,9 @@ class Step(Record):
 class EscalationPolicy(Record):
     """Ordered steps, the whole repeated `rounds` times. `urgency` is that of requests that name none.
 
+    `proof`: what a decision needs at least. `detect_machines`: the provider listens whether a machine picked
+    up, so that it gets a short message and the next one is rung at once.
+
     `quiet`: what is done when everybody in a step has quiet hours: `text` them and go on, `wait` until
     somebody's are over, or `skip` to the next step in which somebody can be rung.
     """
@@ -67,6 +75,8 @@ class EscalationPolicy(Record):
     rounds: int = 1
     urgency: Urgency = Urgency.NORMAL
     quiet: Literal["text", "wait", "skip"] = "text"
+    proof: ProofAsked = ProofAsked.ANY
+    detect_machines: bool = False
 
 
 class Route(Record):

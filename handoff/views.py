@@ -20,6 +20,7 @@ from handoff.models import (
     Event,
     Handoff,
     Proof,
+    ProofAsked,
     Urgency,
 )
 from handoff.moments import Timestamp
@@ -97,6 +98,7 @@ class HandoffView(Message):
     policy: str
     contact: str | None
     urgency: Urgency
+    proof: ProofAsked
     page_url: str | None
     if_agent_gone: str
     on_exhausted: str

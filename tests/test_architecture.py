@@ -125,7 +125,8 @@ def test_twilio_is_known_to_the_voice_and_the_dev_phone_only() -> None:
 
 
 def test_flask_is_known_to_the_doors_only() -> None:
-    doors = {"app.py", "voice/webhooks.py", *files("handoff/web", "devphone/src")}
+    twilio = {name for name in files("voice") if "voice.guarded" in known(name)}
+    doors = {"app.py", "voice/guarded.py", *twilio, *files("handoff/web", "devphone/src")}
     assert {name for name in files(*PRODUCT, "sdk/src", "devphone/src") if "flask" in tops(name)} <= doors
 
 

@@ -2,7 +2,7 @@
 
 Every sentence is spoken inside the Gather, so that a key works at any moment, and something always follows
 the Gather. What was done is said only from an Outcome, which exists only after the commit (promise 5).
-The documents are sent as `text/xml; charset=utf-8`; when to say which is webhooks.py's business.
+The documents are sent as `text/xml; charset=utf-8`; when to say which is on_the_line.py's business.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from handoff.limits import Held
-from handoff.models import ActorKind, Attempt, Call, Channel, Event, EventType, Handoff, Proof
+from handoff.models import ActorKind, Attempt, Call, CallsBack, Channel, Event, EventType, Handoff, Proof
 from handoff.people import mask
 from handoff.states import CloseReason, Disposition, Kind, Trigger
 from handoff.web import words
@@ -147,6 +147,27 @@ def _call_answered(story: Story, event: Event) -> Line:
     return _line(event, f"{story.person(event)}’s phone was picked up.", Tone.REACH)
 
 
+def _called_in(story: Story, event: Event) -> Line:
+    return _line(event, f"{story.person(event)} called in.", Tone.REACH)
+
+
+def _calls_back(story: Story, event: Event) -> Line:
+    who = story.person(event)
+    asked = event.data.get("why") == CallsBack.ASKED
+    why = f"{who} asked to be called back" if asked else f"The call with {who} broke off"
+    return _line(event, f"{why}: {who} is called again.", Tone.REACH)
+
+
+def _machine_heard(story: Story, event: Event) -> Line:
+    return _line(
+        event, f"A machine took the call to {story.person(event)}: nobody was reached.", Tone.TROUBLE
+    )
+
+
+def _opted_out(story: Story, event: Event) -> Line:
+    return _line(event, f"{story.person(event)} asked not to be called on this number.", Tone.TROUBLE)
+
+
 def _attempt_ended(story: Story, event: Event) -> Line:
     if event.by.kind is ActorKind.CONTACT:
         to = event.data.get("passed_to")
@@ -244,6 +265,10 @@ _LINES: Mapping[EventType, Callable[[Story, Event], Line]] = {
     EventType.CALL_UNKNOWN: _call_unknown,
     EventType.CALL_RINGING: _call_ringing,
     EventType.CALL_ANSWERED: _call_answered,
+    EventType.CALLED_IN: _called_in,
+    EventType.CALLS_BACK: _calls_back,
+    EventType.MACHINE_HEARD: _machine_heard,
+    EventType.OPTED_OUT: _opted_out,
     EventType.ATTEMPT_ENDED: _attempt_ended,
     EventType.TEXT_SENT: _text_sent,
     EventType.TEXT_MOVED: _text_moved,

@@ -1,0 +1,215 @@
+"""What Twilio asks us during a call: the menu, what a key did, and who settled it meanwhile.
+
+Documents are spoken only from committed outcomes; a request that comes twice gets the same answer and acts
+once. Which words are spoken is scripts.py's business, what a key means keypad.py's, who may ask guarded.py's.
+"""
+
+from __future__ import annotations
+
+from flask import Response, request
+
+from handoff import ladder
+from handoff.models import Actor, ActorKind, Attempt, Call, Channel, Decision, Handoff, Proof
+from handoff.outcomes import Outcome
+from handoff.states import Disposition, State
+from voice import scripts, urls
+from voice.guarded import blueprint, services, spoken_for, twiml
+from voice.keypad import Action, Key, keys_for, meaning
+
+bp = blueprint("on_the_line")
+
+#: Documents in one call, so that somebody leaning on a key does not keep a line for ever.
+MOST_TURNS = 40
+
+
+@bp.post("/calls/<call_id>/voice")
+def answered(call_id: str) -> Response:
+    """The call was answered: who calls, why, and the menu."""
+    at = services()
+    at.calls.answered(call_id, request.form.get("CallSid"))
+    call, handoff, attempt = spoken_for(call_id)
+    if call is None or handoff is None or attempt is None:
+        return twiml(scripts.nobody_home())
+    if handoff.closed:
+        return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=_voice(call)))
+    return twiml(_menu(call, handoff, attempt, turn=1, silent=1))
+
+
+@bp.post("/calls/<call_id>/attempts/<attempt_id>/again")
+def again(call_id: str, attempt_id: str) -> Response:
+    """No key came: read the menu again, a few times, then say goodbye."""
+    at = services()
+    call, handoff, attempt = spoken_for(call_id, attempt_id)
+    if call is None or handoff is None or attempt is None:
+        return twiml(scripts.nobody_home())
+    if handoff.closed:
+        return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=_voice(call)))
+    turn, silent, held = _where()
+    if held or _holds(handoff, call):
+        return twiml(
+            scripts.holding(
+                handoff,
+                _keys(handoff),
+                key_url=_key_url(call_id, attempt.id, turn=turn, silent=silent, held=True),
+                again_url=_again_url(call_id, attempt.id, turn=turn + 1, silent=silent, held=True),
+            )
+        )
+    if silent > scripts.LAST_TURN or turn > MOST_TURNS:
+        at.calls.heard_everything(call_id)
+        return twiml(scripts.goodbye_no_input(text_sent=_text_sent(handoff, attempt), voice=_voice(call)))
+    return twiml(_menu(call, handoff, attempt, turn=turn, silent=silent))
+
+
+@bp.post("/calls/<call_id>/attempts/<attempt_id>/key")
+def key(call_id: str, attempt_id: str) -> Response:
+    """A key was pressed: do what it means, then say what was done."""
+    at = services()
+    call, handoff, attempt = spoken_for(call_id, attempt_id)
+    if call is None or handoff is None or attempt is None:
+        return twiml(scripts.nobody_home())
+    turn, silent, held = _where()
+    digits = request.values.get("Digits", "") or request.args.get("key", "")
+    keys = _keys(handoff) if not handoff.closed else keys_for(_as_open(handoff), has_next=False)
+    action = meaning(keys, digits)
+    command = f"key-{attempt.id}-{turn}-{digits}"
+    # The key may have been acted on, and only the answer lost: then what is in the menu now is no matter.
+    _, outcome = at.store.read_for(handoff.id, command)
+    if outcome is None and (action in (None, Action.REPEAT) or turn > MOST_TURNS):
+        if handoff.closed:
+            return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=_voice(call)))
+        return twiml(_once_more(call, handoff, attempt, action, turn, silent))
+    if outcome is None:
+        assert action is not None
+        outcome = _act(call, handoff, attempt, action, command)
+    at.calls.pressed(call_id, digits, turn)
+    fresh = at.handoffs.get(handoff.id)
+    return twiml(
+        scripts.after(
+            outcome,
+            fresh,
+            _keys(fresh),
+            now=at.clock(),
+            key_url=_key_url(call_id, attempt.id, turn=turn + 1, silent=1, held=True),
+            again_url=_again_url(call_id, attempt.id, turn=turn + 1, silent=1, held=True),
+            contact=call.contact,
+            text_sent=_text_sent(fresh, attempt),
+            voice=_voice(call),
+        )
+    )
+
+
+@bp.post("/calls/<call_id>/settled")
+def settled(call_id: str) -> Response:
+    """Somebody else settled it while this person was on the line."""
+    call, handoff, _ = spoken_for(call_id)
+    if call is None or handoff is None:
+        return twiml(scripts.nobody_home())
+    if not handoff.closed:
+        return twiml(scripts.taken(handoff, now=services().clock(), contact=call.contact, voice=_voice(call)))
+    return twiml(scripts.settled(handoff, now=services().clock(), contact=call.contact, voice=_voice(call)))
+
+
+def _act(call: Call, handoff: Handoff, attempt: Attempt, action: Action, command: str) -> Outcome:
+    at = services()
+    decision = Decision(
+        by=Actor(kind=ActorKind.CONTACT, id=call.contact, name=call.contact_name),
+        channel=Channel.CALL,
+        proof=Proof.KEYPRESS,
+        at=at.clock(),
+    )
+    do = at.handoffs
+    match action:
+        case Action.YES:
+            return do.resolve(handoff.id, decision, command, attempt=attempt.id)
+        case Action.NO:
+            return do.decline(handoff.id, decision, command, attempt=attempt.id)
+        case Action.NEXT:
+            return do.pass_on(handoff.id, decision, command, attempt.id)
+        case _:
+            return do.acknowledge(handoff.id, decision, command, attempt=attempt.id)
+
+
+def _menu(
+    call: Call, handoff: Handoff, attempt: Attempt, *, turn: int, silent: int, slow: bool = False
+) -> str:
+    return scripts.greeting(
+        handoff,
+        _keys(handoff),
+        key_url=_key_url(call.id, attempt.id, turn=turn, silent=silent),
+        again_url=_again_url(call.id, attempt.id, turn=turn + 1, silent=silent + 1),
+        turn=silent,
+        text_sent=_text_sent(handoff, attempt),
+        caller_word=_caller_word(call),
+        slow=slow,
+        voice=_voice(call),
+    )
+
+
+def _once_more(
+    call: Call, handoff: Handoff, attempt: Attempt, action: Action | None, turn: int, silent: int
+) -> str:
+    """`*` reads it from the start, slowly when it was read before; a key without a meaning says so. Both are
+    turns of the call."""
+    if action is Action.REPEAT and turn <= MOST_TURNS:
+        return _menu(call, handoff, attempt, turn=turn + 1, silent=1, slow=turn > 1)
+    if turn > MOST_TURNS or silent > scripts.LAST_TURN:
+        services().calls.heard_everything(call.id)
+        return scripts.goodbye_no_input(text_sent=_text_sent(handoff, attempt), voice=_voice(call))
+    return scripts.unknown_key(
+        handoff,
+        _keys(handoff),
+        key_url=_key_url(call.id, attempt.id, turn=turn + 1, silent=silent + 1),
+        again_url=_again_url(call.id, attempt.id, turn=turn + 2, silent=silent + 1),
+        turn=silent,
+        text_sent=_text_sent(handoff, attempt),
+        voice=_voice(call),
+    )
+
+
+def _key_url(call: str, attempt: str, *, turn: int, silent: int, held: bool = False) -> str:
+    """Whole, so that a public URL with a path prefix is kept."""
+    return services().settings.public_url + urls.key(call, attempt, turn=turn, silent=silent, held=held)
+
+
+def _again_url(call: str, attempt: str, *, turn: int, silent: int, held: bool = False) -> str:
+    return services().settings.public_url + urls.again(call, attempt, turn=turn, silent=silent, held=held)
+
+
+def _keys(handoff: Handoff) -> tuple[Key, ...]:
+    at = services()
+    following = ladder.next_name(handoff, at.handoffs.rules(), at.clock())
+    return keys_for(handoff, has_next=following is not None)
+
+
+def _voice(call: Call) -> scripts.Voice:
+    """As this contact wants it."""
+    contact = services().handoffs.rules().people.contact(call.contact)
+    return scripts.Voice(language=contact.language) if contact else scripts.PLAIN
+
+
+def _caller_word(call: Call) -> str | None:
+    contact = services().handoffs.rules().people.contact(call.contact)
+    return contact.caller_word if contact else None
+
+
+def _as_open(handoff: Handoff) -> Handoff:
+    """A closed handoff has no keys any more; a late key is read by the menu that was spoken."""
+    return handoff.model_copy(update={"state": State.ESCALATING})
+
+
+def _holds(handoff: Handoff, call: Call) -> bool:
+    return handoff.held_by(ActorKind.CONTACT, call.contact)
+
+
+def _text_sent(handoff: Handoff, attempt: Attempt) -> bool:
+    good = (None, Disposition.SENT, Disposition.DELIVERED)
+    return any(
+        one.channel is Channel.TEXT and one.contact == attempt.contact and one.disposition in good
+        for one in handoff.attempts
+    )
+
+
+def _where() -> tuple[int, int, bool]:
+    """Which document this is, how many menus went by without a key, and whether the person has it."""
+    args = request.args
+    return args.get("turn", 1, type=int), args.get("silent", 1, type=int), args.get("held") == "1"
