@@ -132,6 +132,7 @@ def _place_call(draft: Draft, contact: Contact, position: Position, ring_s: int,
             number=contact.numbers[line],
             entries=(CallEntry(handoff=draft.handoff.id, attempt=attempt_id),),
             ring_s=ring_s,
+            api_key=draft.handoff.api_key,
             created_at=draft.now,
         )
     )
