@@ -30,9 +30,11 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Several workers (`-n`): each takes a whole file, since what is slow to start is shared by one. The tests
-    that kill processes go to one worker, one after the other: each such system is half a dozen processes, and
-    two of them under load at once measure the machine. Loaded only with `-n`."""
+    """Several workers (`-n`): each takes a whole file, since what is slow to start is shared by one.
+
+    Tests that kill processes go to one worker, one after the other: each such system is half a dozen
+    processes, and two of them under load at once measure the machine.
+    """
     from xdist.scheduler import LoadFileScheduling
 
     class ByFile(LoadFileScheduling):
