@@ -40,8 +40,8 @@ lint: $(TEST) ## style
 types: $(TEST) ## static types
 	@$(PYTHON) -m mypy
 
-bench: $(RUN) ## measure: wake-up, ring, store and dev phone (minutes)
-	@for bench in wake ring store devphone; do $(PYTHON) -m bench.$$bench || exit 1; done
+bench: $(RUN) ## measure: wake-up, ring, burst, store and dev phone (minutes)
+	@for bench in wake ring burst store devphone; do $(PYTHON) -m bench.$$bench || exit 1; done
 
 docs: $(RUN) ## renew what is generated in docs/
 	@$(PYTHON) -m handoff states > docs/states.md

@@ -117,6 +117,34 @@ def test_what_is_critical_begins_before_those_that_wait_longer(under: Under) -> 
     assert begun == ["critical", "high", "c1", "c2", "c3", "c4", "low"]
 
 
+def test_two_hundred_at_once_begin_at_the_rate_the_urgent_first_then_by_age(under: Under) -> None:
+    """Each asks again when it was told to, or when it is woken; the two critical ones came last."""
+    line = under(ONE_A_SECOND)
+    ranks = [*(("low", "normal", "high")[at % 3] for at in range(198)), "critical", "critical"]
+    urgency = {f"c{at}": Urgency(rank) for at, rank in enumerate(ranks)}
+    begun: list[tuple[str, int]] = []
+
+    def ask(name: str, at: int) -> None:
+        held = line.asks(name, at, urgency=urgency[name], since=NOW + int(name[1:]))
+        if held is None:
+            begun.append((name, at))
+            line.store.connections.commands.zrem(line.store.keys.due, f"place_call-{name}")
+        else:
+            line.row(name, held.until)
+
+    for number, name in enumerate(urgency):
+        ask(name, NOW + number)
+    waiting = line.store.connections.commands
+    while rows := waiting.zrange(line.store.keys.due, 0, 0, withscores=True):
+        row, due = rows[0]
+        ask(str(row).removeprefix("place_call-"), max(round(due), begun[-1][1]))
+
+    first, *others = [name for name, _ in begun]
+    by_rank = sorted(others, key=lambda name: (-urgency[name].rank, int(name[1:])))
+    assert first == "c0" and others == by_rank and len(begun) == 200
+    assert [at for _, at in begun] == [NOW + number * SECOND for number in range(200)]
+
+
 def test_whoever_waits_behind_one_that_left_is_woken_for_the_next_slot(under: Under) -> None:
     """Forty were held, each until its own turn; all but the last are withdrawn at once."""
     line = under(ONE_A_SECOND)
