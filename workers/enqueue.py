@@ -43,8 +43,8 @@ class RqEnqueue:
     def __call__(self, effect_ids: Collection[str], lease: int = 1, urgent: Collection[str] = ()) -> None:
         """Enqueues each under its claim's number, those of `urgent` before all that waits.
 
-        Never fails because of Redis: what was committed is committed, and a row that could not be enqueued now
-        is enqueued by the clock, seconds later.
+        Never fails because of Redis: what was committed is committed, and a row that could not be enqueued
+        now is enqueued by the clock, seconds later.
         """
         try:
             for effect_id in effect_ids:

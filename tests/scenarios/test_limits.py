@@ -137,7 +137,7 @@ def test_an_agent_that_used_up_its_share_waits_while_another_ones_call_rings(mak
     world.reached(world.ada).press("1").hears("Thank you")
     waits = world.http.post("/v1/handoffs", json=wanted, headers=greedy).raise_for_status().json()
     world.ada.expect_text()
-    world.settle()
+    world.advance(5)
     record = world.record(waits)
     assert [one.held for one in record.attempts if one.call] == ["share"] and held(world, waits) == ["share"]
     world.open()
@@ -152,8 +152,8 @@ def test_a_text_over_the_cap_waits_for_its_window_unless_nobody_needs_it_by_then
     world.open()
     world.reached(world.ada).press("1").hears("Thank you")
     late, withdrawn = world.open(), world.open()
+    world.advance(5)
     call = world.ada.let_ring()
-    world.settle()
     assert {held_text(world, one) for one in (late, withdrawn)} == {"texts"}
     world.http.post(f"/v1/handoffs/{withdrawn['id']}/cancellation")
     world.settle()
