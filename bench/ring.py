@@ -55,7 +55,7 @@ class Api:
 def main() -> int:
     """Measures and reports. A timing decides nothing; a call that never arrives ends the run with 1."""
     given = _arguments()
-    with places.data_folder(given.data) as data, _everything(data) as line:
+    with places.data_folder(given.data) as data, everything(data) as line:
         agent, phone = Api(line["url"], line["api_key"]), Api(line["devphone_url"])
         for _ in range(given.warm_up):
             _one(agent, phone)
@@ -81,7 +81,7 @@ def _arguments() -> argparse.Namespace:
 
 
 @contextmanager
-def _everything(data: Path) -> Iterator[dict[str, Any]]:
+def everything(data: Path) -> Iterator[dict[str, Any]]:
     """A running `handoff dev`, as the line of JSON that it prints."""
     command = [sys.executable, "-m", "handoff", "dev", "--json", "--web-workers", "2", "--data", str(data)]
     log = data / "bench.log"

@@ -70,6 +70,8 @@ def _ended(draft: Draft, attempt: Attempt, disposition: Disposition, detail: str
         ended_at=draft.now,
         disposition=attempt.disposition or disposition,
         detail=detail or attempt.detail,
+        held=None,
+        held_until=None,
     )
     if attempt.disposition is not None:
         return False
@@ -88,20 +90,30 @@ def _ended(draft: Draft, attempt: Attempt, disposition: Disposition, detail: str
 
 
 def hold(handoff: Handoff, attempt_id: str, why: Held, until: int, now: int) -> Change | None:
-    """A call is held by a limit until then. None when that is on the record already."""
+    """A call or a text is held by a limit until then. None when that is on the record already. Only a new
+    reason is a line on the timeline; a later moment is put down and not told."""
     attempt = handoff.attempt(attempt_id)
-    if attempt is None or attempt.ended_at is not None or attempt.held == why:
+    if attempt is None or attempt.ended_at is not None or (attempt.held, attempt.held_until) == (why, until):
         return None
     draft = Draft(handoff, now)
     update_attempt(draft, attempt_id, held=why, held_until=until)
-    draft.note(
-        EventType.CALL_HELD,
-        SERVICE,
-        attempt=attempt_id,
-        contact=attempt.contact,
-        why=why,
-        until=rfc3339(until),
-    )
+    if attempt.held != why:
+        draft.note(
+            EventType.CALL_HELD if attempt.channel is Channel.CALL else EventType.TEXT_HELD,
+            SERVICE,
+            attempt=attempt_id,
+            contact=attempt.contact,
+            why=why,
+            until=rfc3339(until),
+        )
+    return draft.change()
+
+
+def call_moved(handoff: Handoff, attempt_id: str, type_: EventType, now: int, **data: Any) -> Change:
+    """The provider has the call, or may have it: a line on the timeline, and no limit holds it any more."""
+    draft = Draft(handoff, now)
+    update_attempt(draft, attempt_id, held=None, held_until=None)
+    draft.note(type_, SERVICE, attempt=attempt_id, **data)
     return draft.change()
 
 
@@ -112,7 +124,7 @@ def text_asked(handoff: Handoff, attempt_id: str, run: str, now: int) -> Change 
     if attempt is None or attempt.asked_at is not None:
         return None
     draft = Draft(handoff, now)
-    update_attempt(draft, attempt_id, asked_at=now, asked_run=run)
+    update_attempt(draft, attempt_id, asked_at=now, asked_run=run, held=None, held_until=None)
     return draft.change()
 
 

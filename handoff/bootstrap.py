@@ -39,6 +39,7 @@ class Services:
     handoffs: Handoffs
     calls: Calls
     claims: Claims
+    pacer: Pacer
     waiting: Waiting
     gateway: Gateway
     verifier: Verifier
@@ -61,6 +62,7 @@ def build(settings: Settings, *, clock: Callable[[], int] = now_ms) -> Services:
         handoffs=handoffs,
         calls=calls,
         claims=Claims(calls, pacer),
+        pacer=pacer,
         waiting=Waiting(store, settings.waiters_per_worker),
         gateway=TwilioGateway(
             settings.twilio_account_sid,

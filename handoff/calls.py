@@ -24,8 +24,6 @@ from handoff.store import Done, Pacer, Plan, Store
 #: the create itself must have ended (voice/twilio_gateway.py gives up on one after 36 s).
 RECONCILE_AFTER_MS = 30 * SECOND
 CREATE_LIMIT_MS = 40 * SECOND
-#: The longest a call may last at the provider, in seconds. Long enough to clear a wall while on the line.
-TIME_LIMIT_S = 600
 
 
 class Calls:
@@ -211,9 +209,7 @@ class Calls:
 
         def noted(call: Call) -> Callable[[Handoff, str, int], Change | None]:
             return lambda handoff, attempt, now: (
-                attempts.note(
-                    handoff, event, now, attempt=attempt, call=call.id, contact=call.contact, **data
-                )
+                attempts.call_moved(handoff, attempt, event, now, call=call.id, contact=call.contact, **data)
                 if call.state is state
                 else None
             )

@@ -162,6 +162,11 @@ def close(
     )
     hang_up_others(draft, attempt)
     handoff = draft.handoff
+    # A text that a cap holds is not needed any more: its row, which then withdraws it, need not wait so long.
+    held = [
+        one for one in handoff.attempts if one.channel is Channel.TEXT and one.held and one.ended_at is None
+    ]
+    draft.effects += [effects.send_text(handoff.id, one.id, draft.now) for one in held]
     kinds = (EffectKind.DEADLINE, EffectKind.LAPSE, EffectKind.AGENT_GONE, EffectKind.NEXT_STEP)
     draft.drop += [effects.timer_id(kind, handoff.id) for kind in kinds]
     draft.effects.append(effects.timer(EffectKind.PURGE, handoff.id, draft.now + rules.keep_closed_ms))

@@ -23,6 +23,11 @@ from handoff.store import Done, Hold, Pacer, Plan, Store
 #: Shorter holds are not put on the timeline: nobody asks why a phone rang two seconds later.
 WORTH_TELLING_MS = 3 * SECOND
 LINE_BUSY_MS, LINE_BUSY_LONGEST_MS = 2 * SECOND, 10 * SECOND
+#: What holds a number only, so that another one may be rung meanwhile; with what the operator reads.
+_OF_NUMBERS = {
+    Held.NUMBER: "called as often as this number may be",
+    Held.SHARE: "called as often as this agent may call this number",
+}
 
 
 class Claims:
@@ -62,7 +67,7 @@ class Claims:
             if self.store.line_of(call.number) is not None:
                 self._wait_for_line(call, effect, now)
                 return None
-            if hold := self._pacer.hold(call, self._urgency(call), now):
+            if hold := self._pacer.hold(call, self._urgency(call), now, share=self._share(call)):
                 self._hold(call, effect, hold, now)
                 return None
             placing = moved_on(call, CallState.PLACING, placing_at=now, placing_run=run)
@@ -125,8 +130,8 @@ class Claims:
         """Puts the call off by a limit. A number that may not be rung for longer than a phone rings lets the
         ladder go on, if there is somebody else."""
         too_long = hold.until - now > call.ring_s * SECOND
-        if hold.why is Held.NUMBER and too_long and self._somebody_else(call, now):
-            self._calls.end(call.id, Disposition.BLOCKED, detail="called as often as this number may be")
+        if hold.why in _OF_NUMBERS and too_long and self._somebody_else(call, now):
+            self._calls.end(call.id, Disposition.BLOCKED, detail=_OF_NUMBERS[hold.why])
             return
         self._put_off(call, effect, hold, now)
 
@@ -135,6 +140,11 @@ class Claims:
         for entry in call.entries if hold.until - now > WORTH_TELLING_MS else ():
             self.handoffs.change(entry.handoff, _held(entry.attempt, hold))
         self.store.postpone(effect, max(hold.until, now + 1), now, failed=False)
+
+    def _share(self, call: Call) -> int:
+        """Per cent of the number's caps that calls for this API key may use up."""
+        key = self.store.api_key(call.api_key) if call.api_key and self._pacer.has_caps else None
+        return key.rights.share if key else 100
 
     def _urgency(self, call: Call) -> Urgency:
         """The highest of the handoffs that it carries."""

@@ -172,14 +172,23 @@ def keys_group() -> None:
     show_default=True,
     help="The most urgent that it may ask for.",
 )
-def keys_create(agent: str, operator: bool, policies: str | None, contacts: str | None, urgency: str) -> None:
+@click.option(
+    "--share",
+    type=click.IntRange(1, 100),
+    default=100,
+    show_default=True,
+    help="Per cent of each number's caps that its calls may use up.",
+)
+def keys_create(
+    agent: str, operator: bool, policies: str | None, contacts: str | None, urgency: str, share: int
+) -> None:
     """Make a key for AGENT. It is shown once."""
     from handoff import bootstrap
 
     def names(text: str | None) -> tuple[str, ...] | None:
         return None if text is None else tuple(filter(None, (name.strip() for name in text.split(","))))
 
-    rights = Rights(policies=names(policies), contacts=names(contacts), urgency=Urgency(urgency))
+    rights = Rights(policies=names(policies), contacts=names(contacts), urgency=Urgency(urgency), share=share)
 
     with _plain_errors():
         services = bootstrap.from_environment()

@@ -31,9 +31,10 @@ MAX_ROUNDS = 100
 
 
 class Enqueue(Protocol):
-    """Hands effects that are due to the workers, each under the number of its claim (1 at first)."""
+    """Hands effects that are due to the workers, each under the number of its claim (1 at first). Those of
+    `urgent` are done before all that waits."""
 
-    def __call__(self, effect_ids: Collection[str], lease: int = 1) -> None: ...
+    def __call__(self, effect_ids: Collection[str], lease: int = 1, urgent: Collection[str] = ()) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,8 @@ class Handoffs:
         if found is None:
             raise Unavailable("The handoff could not be recorded. Please send the request again.")
         if found.handoff.id == change.handoff.id:
-            self.enqueue([effect.id for effect in change.effects if effect.due <= now])
+            due = [effect.id for effect in change.effects if effect.due <= now]
+            self.enqueue(due, urgent=plan.urgent)
             return OpenedHandoff(found.handoff, replayed=False)
         return found
 
@@ -255,7 +257,7 @@ class Handoffs:
         plan = Plan(changes=[decided.change], command=remembered)
         done = self.store.commit(plan, now)
         if isinstance(done, Again):
-            self.enqueue(sorted(plan.dispatched))
+            self.enqueue(sorted(plan.dispatched), urgent=plan.urgent)
             return done.outcome
         if isinstance(done, Done):
             self.hand_out(plan)
@@ -282,7 +284,7 @@ class Handoffs:
             for event in change.events:
                 log.info(event.type, handoff=change.handoff.id, seq=event.seq, by=event.by.kind)
         if plan.dispatched:
-            self.enqueue(sorted(plan.dispatched))
+            self.enqueue(sorted(plan.dispatched), urgent=plan.urgent)
 
     def _opened(self, key: ApiKey, key_hash: str, body_hash: str) -> OpenedHandoff | None:
         opened = self.store.opened(key.id, key_hash)

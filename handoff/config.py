@@ -15,7 +15,7 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from handoff.ids import AGENT_NAME
-from handoff.limits import DEFAULT_CAPS, Limits, parse_caps
+from handoff.limits import DEFAULT_CAPS, DEFAULT_TEXT_CAPS, Limits, parse_caps
 from handoff.people import BadNumber, parse_people, parse_phone, with_pins
 from handoff.policy import Contact
 
@@ -62,6 +62,7 @@ class Settings:
     rounds: int
     ack_s: int
     limits: Limits
+    longest_call_s: int
     keep_closed_days: int
     twilio_account_sid: str
     twilio_auth_tokens: tuple[str, ...]  # the present one first
@@ -99,10 +100,12 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
         limits=Limits(
             calls_per_second=read.one("HANDOFF_CALLS_PER_SECOND", _rate, default="1"),
             number_caps=read.one("HANDOFF_NUMBER_CAPS", parse_caps, default=DEFAULT_CAPS),
+            text_caps=read.one("HANDOFF_TEXT_CAPS", parse_caps, default=DEFAULT_TEXT_CAPS),
             calls_a_day=read.number("HANDOFF_CALLS_A_DAY", 1_000, 0, 10_000_000),
             money_a_day=read.one("HANDOFF_MONEY_A_DAY", _money, default="0"),
             price_a_minute=read.one("HANDOFF_PRICE_A_MINUTE", _money, default="0.014"),
         ),
+        longest_call_s=read.number("HANDOFF_LONGEST_CALL_S", 600, 60, 14_400),
         keep_closed_days=read.number("HANDOFF_KEEP_CLOSED_DAYS", 30, 1, 3_650),
         twilio_account_sid=read.one("TWILIO_ACCOUNT_SID", _account_sid),
         twilio_auth_tokens=(

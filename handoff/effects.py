@@ -52,21 +52,27 @@ class Effect(StoredRecord):
     due: int
     tries: int = 0
     attempt: str | None = None  # SEND_TEXT: which attempt
+    urgent: bool = False  # PLACE_CALL, SEND_TEXT: what is critical is done before what waits in the queue
     revision: int | None = None  # LAPSE, NEXT_STEP: the end of the pause that it was meant for
     even_ended: bool = False  # HANG_UP: although the record says that the call is over
     url: str | None = None  # RESUME: where to
     body: str | None = None  # RESUME: the exact bytes to send each time, as text
 
 
-def place_call(call: str, due: int) -> Effect:
+def place_call(call: str, due: int, *, urgent: bool = False) -> Effect:
     """Ask the provider for this call, unless nothing needs it any more."""
-    return Effect(id=f"place_call-{call}", kind=EffectKind.PLACE_CALL, subject=call, due=due)
+    return Effect(id=f"place_call-{call}", kind=EffectKind.PLACE_CALL, subject=call, due=due, urgent=urgent)
 
 
-def send_text(handoff: str, attempt: str, due: int) -> Effect:
+def send_text(handoff: str, attempt: str, due: int, *, urgent: bool = False) -> Effect:
     """Send the text of this attempt."""
     return Effect(
-        id=f"send_text-{attempt}", kind=EffectKind.SEND_TEXT, subject=handoff, attempt=attempt, due=due
+        id=f"send_text-{attempt}",
+        kind=EffectKind.SEND_TEXT,
+        subject=handoff,
+        attempt=attempt,
+        due=due,
+        urgent=urgent,
     )
 
 

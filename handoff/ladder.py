@@ -132,10 +132,11 @@ def _place_call(draft: Draft, contact: Contact, position: Position, ring_s: int,
             number=contact.numbers[line],
             entries=(CallEntry(handoff=draft.handoff.id, attempt=attempt_id),),
             ring_s=ring_s,
+            api_key=draft.handoff.api_key,
             created_at=draft.now,
         )
     )
-    draft.effects.append(effects.place_call(call_id, draft.now))
+    draft.effects.append(effects.place_call(call_id, draft.now, urgent=_critical(draft)))
     draft.set(attempts=(*draft.handoff.attempts, attempt))
 
 
@@ -287,8 +288,12 @@ def _send_text(draft: Draft, contact: Contact, position: Position) -> None:
     if any(_has_text(one, contact.id) for one in draft.handoff.attempts):
         return
     attempt = Attempt(id=ids.new_id(ids.ATTEMPT), channel=Channel.TEXT, **_about(draft, contact, position))
-    draft.effects.append(effects.send_text(draft.handoff.id, attempt.id, draft.now))
+    draft.effects.append(effects.send_text(draft.handoff.id, attempt.id, draft.now, urgent=_critical(draft)))
     draft.set(attempts=(*draft.handoff.attempts, attempt))
+
+
+def _critical(draft: Draft) -> bool:
+    return draft.handoff.urgency is Urgency.CRITICAL
 
 
 #: Texts that may as well not have been: the next step to the same person sends another.

@@ -164,7 +164,7 @@ class Attempt(Record):
     round: int
     step: int
     call: str | None = None
-    held: str | None = None  # the limit that kept a call waiting (limits.py), and until when
+    held: str | None = None  # the limit for which it waits now (limits.py), and until when
     held_until: int | None = None
     line: int = 0  # which of the contact's numbers, from 0
     number: str | None = Field(default=None, repr=False)  # a call's, E.164; no view shows it
@@ -266,6 +266,7 @@ class EventType(StrEnum):
     STEP_STARTED = "step_started"
     POLICY_EXHAUSTED = "policy_exhausted"
     CALL_HELD = "call_held"
+    TEXT_HELD = "text_held"
     CALL_PLACED = "call_placed"
     CALL_UNKNOWN = "call_unknown"
     CALL_RINGING = "call_ringing"
@@ -322,6 +323,7 @@ class Call(Record):
     entries: tuple[CallEntry, ...]
     state: CallState = CallState.DUE
     ring_s: int
+    api_key: str | None = None  # whose handoff asked for it: it counts for that key's share of the number
     inbound: bool = False  # they called us: nothing is placed
     back: CallsBack | None = None
     created_at: int
@@ -341,7 +343,7 @@ class Rights(Record):
     policies: tuple[str, ...] | None = None
     contacts: tuple[str, ...] | None = None
     urgency: Urgency = Urgency.CRITICAL  # the most urgent that it may ask for
-    share: int = 100  # per cent of a number's caps that its calls may use up
+    share: int = 100  # per cent of a number's caps that its calls may use up, 1 to 100
 
 
 class ApiKey(StoredRecord):

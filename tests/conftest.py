@@ -1,4 +1,7 @@
-"""What tests share: a real Redis for the whole run, one dev phone, and worlds made of both (tests/world/)."""
+"""What tests share: a real Redis for the whole run, one dev phone, and worlds made of both (tests/world/).
+
+With several workers each has its own of everything: Redis, dev phone, ports, folders.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +26,23 @@ def pytest_configure() -> None:
     tests start and end with it (POSIX.1-2024, Shell Command Language, 2.11)."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Several workers (`-n`): each takes a whole file, since what is slow to start is shared by one.
+
+    Tests that kill processes go to one worker, one after the other: each such system is half a dozen
+    processes, and two of them under load at once measure the machine.
+    """
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFile(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            chaos = nodeid.startswith("tests/chaos/")
+            return "tests/chaos" if chaos else str(super()._split_scope(nodeid))
+
+    return ByFile(config, log)
 
 
 @pytest.fixture(scope="session")

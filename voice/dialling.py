@@ -12,7 +12,7 @@ from typing import Protocol
 import structlog
 
 from handoff import attempts, effects, ids, links
-from handoff.calls import RECONCILE_AFTER_MS, TIME_LIMIT_S, Calls
+from handoff.calls import RECONCILE_AFTER_MS, Calls
 from handoff.claims import Claims
 from handoff.commands import Handoffs
 from handoff.config import Settings
@@ -21,7 +21,7 @@ from handoff.models import ActorKind, Attempt, Call, Handoff
 from handoff.moments import MINUTE, SECOND
 from handoff.people import mask
 from handoff.states import CallState, Disposition
-from handoff.store import Plan, Store
+from handoff.store import Hold, Pacer, Plan, Store
 from voice import dispositions, sms, urls
 from voice.gateway import CallReport, Gateway, GatewayError, Permanent, Retryable
 
@@ -51,6 +51,8 @@ class Services(Protocol):
     @property
     def claims(self) -> Claims: ...
     @property
+    def pacer(self) -> Pacer: ...
+    @property
     def gateway(self) -> Gateway: ...
 
 
@@ -68,7 +70,7 @@ def place_call(services: Services, effect: Effect) -> bool:
             voice_url=base + urls.voice(call.id),
             status_url=base + urls.call_status(call.id),
             ring_s=call.ring_s,
-            time_limit_s=TIME_LIMIT_S,
+            time_limit_s=services.settings.longest_call_s,
         )
     except Retryable as error:
         return _try_again(services, effect, call, error)
@@ -102,6 +104,10 @@ def send_text(services: Services, effect: Effect) -> bool:
     if handoff.closed or now >= handoff.deadline or number is None:
         _end_text(services, handoff, attempt, Disposition.WITHDRAWN)
         return True
+    if attempt.asked_at is None and (
+        hold := services.pacer.hold_text(attempt.id, number, handoff.urgency, now)
+    ):
+        return _hold_text(services, effect, handoff, attempt, hold)
     run = ids.random_text(12)
     services.handoffs.change(handoff.id, lambda fresh, at: attempts.text_asked(fresh, attempt.id, run, at))
     asked = services.handoffs.get(handoff.id).attempt(attempt.id)
@@ -120,6 +126,7 @@ def send_text(services: Services, effect: Effect) -> bool:
             valid_s=max(1, min(LONGEST_VALID_S, (handoff.deadline - now) // SECOND)),
         )
     except Retryable as error:
+        services.pacer.was_not_sent(attempt.id, number)
         return _text_again(services, effect, handoff, attempt, error)
     except GatewayError as error:
         what = error.disposition if isinstance(error, Permanent) else Disposition.UNKNOWN
@@ -178,7 +185,7 @@ def reconcile_call(services: Services, effect: Effect) -> bool:
     if _conclude(services, call, report):
         return True
     begun = call.placing_at or call.created_at
-    over = begun + TIME_LIMIT_S * SECOND + 2 * MINUTE
+    over = begun + services.settings.longest_call_s * SECOND + 2 * MINUTE
     now = services.handoffs.clock()
     if now >= over:
         services.calls.end(call.id, Disposition.UNKNOWN, provider_id=report.provider_id)
@@ -259,6 +266,17 @@ def _try_again(services: Services, effect: Effect, call: Call, error: Retryable)
     now = services.handoffs.clock()
     services.store.postpone(effect, now + REFUSED_WAIT_MS * (effect.tries + 1), now)
     return False
+
+
+def _hold_text(services: Services, effect: Effect, handoff: Handoff, attempt: Attempt, hold: Hold) -> bool:
+    """This number was texted as often as it may be: the text is due again when it may, or when it is too
+    late for it, whichever comes first. Closing the handoff withdraws it."""
+    services.handoffs.change(
+        handoff.id, lambda fresh, at: attempts.hold(fresh, attempt.id, hold.why, hold.until, at)
+    )
+    now = services.handoffs.clock()
+    services.store.postpone(effect, max(min(hold.until, handoff.deadline), now + 1), now, failed=False)
+    return True
 
 
 def _text_again(

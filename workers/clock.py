@@ -54,7 +54,7 @@ def tick(services: Services) -> int:
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(effect=one.effect.id)
         if one.effect.kind not in TIMERS:
-            services.enqueue([one.effect.id], one.lease)
+            services.enqueue([one.effect.id], one.lease, [one.effect.id] if one.effect.urgent else [])
         elif _decide(services, one.effect):
             services.store.finish(one.effect, now)
     structlog.contextvars.clear_contextvars()

@@ -40,14 +40,18 @@ class RqEnqueue:
         self._people = Queue(people, connection=connection, serializer=JSONSerializer)
         self._callbacks = Queue(callbacks, connection=connection, serializer=JSONSerializer)
 
-    def __call__(self, effect_ids: Collection[str], lease: int = 1) -> None:
-        """Enqueues each under its claim's number. Never fails because of Redis: what was committed is
-        committed, and a row that could not be enqueued now is enqueued by the clock, seconds later."""
+    def __call__(self, effect_ids: Collection[str], lease: int = 1, urgent: Collection[str] = ()) -> None:
+        """Enqueues each under its claim's number, those of `urgent` before all that waits.
+
+        Never fails because of Redis: what was committed is committed, and a row that could not be enqueued
+        now is enqueued by the clock, seconds later.
+        """
         try:
             for effect_id in effect_ids:
                 queue = self._callbacks if effect_id.startswith(EffectKind.RESUME) else self._people
                 if lease == 1 or not any(_waits(queue, f"{effect_id}-{one}") for one in {1, lease - 1}):
-                    self._put(queue, "workers.jobs.perform", effect_id, f"{effect_id}-{lease}")
+                    front = effect_id in urgent
+                    self._put(queue, "workers.jobs.perform", effect_id, f"{effect_id}-{lease}", front=front)
         except redis.RedisError as error:
             log.warning("enqueue_put_off", why=type(error).__name__, effects=sorted(effect_ids))
 
@@ -55,13 +59,23 @@ class RqEnqueue:
         """Asks a worker to show that it takes jobs, unless none does so within half a minute."""
         self._put(self._people, "workers.jobs.beat", "", f"beat-{self._prefix}-{number}", ttl_s=30)
 
-    def _put(self, queue: Queue, job: str, argument: str, job_id: str, ttl_s: int | None = None) -> None:
+    def _put(
+        self,
+        queue: Queue,
+        job: str,
+        argument: str,
+        job_id: str,
+        *,
+        ttl_s: int | None = None,
+        front: bool = False,
+    ) -> None:
         try:
             queue.enqueue_call(
                 job,
                 args=(argument,),
                 job_id=job_id,
                 unique=True,
+                at_front=front,
                 timeout=JOB_TIMEOUT_S,
                 result_ttl=0,
                 failure_ttl=FAILURE_TTL_S,

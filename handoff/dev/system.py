@@ -179,6 +179,7 @@ def _screen_environment(environ: Mapping[str, str], system: System, web_workers:
         # A phone on the screen costs nothing and wakes nobody.
         "HANDOFF_CALLS_PER_SECOND": "0",
         "HANDOFF_NUMBER_CAPS": "none",
+        "HANDOFF_TEXT_CAPS": "none",
         "HANDOFF_CALLS_A_DAY": "0",
         **_service_environment(environ, system, web_workers),
         "HANDOFF_DEV": "1",

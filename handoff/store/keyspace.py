@@ -35,6 +35,8 @@ may touch several of them. RQ's own keys (`rq:*`) are RQ's; our queue there is n
     {p}:pace:waiting              zset    calls that wait for that, by urgency and time     their turn
     {p}:pace:asks                 zset    the same, by when each asks again, ms             their turn
     {p}:begun:<sha256>            zset    calls to one number by when they began, ms        its windows
+    {p}:begun:<sha256>:<key id>   zset    those of one API key that has a share of them     its windows
+    {p}:texted:<sha256>           zset    texts to one number by when they were sent, ms    its windows
     {p}:day:<date>                hash    `n` calls and `cents` of that day (UTC)           two days
     {p}:rate:<what>               string  a counter                                         its window
 """
@@ -86,8 +88,11 @@ class Keyspace:
     def idempotency(self, api_key_id: str, key_hash: str) -> str:
         return f"{self._tag}:idem:{api_key_id}:{key_hash}"
 
-    def beginnings(self, number_hash: str) -> str:
-        return f"{self._tag}:begun:{number_hash}"
+    def beginnings(self, number_hash: str, api_key_id: str | None = None) -> str:
+        return f"{self._tag}:begun:{number_hash}" + (f":{api_key_id}" if api_key_id else "")
+
+    def texted(self, number_hash: str) -> str:
+        return f"{self._tag}:texted:{number_hash}"
 
     def day(self, date: str) -> str:
         return f"{self._tag}:day:{date}"

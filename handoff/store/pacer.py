@@ -1,4 +1,4 @@
-"""Counts beginnings of calls in one atomic step (lua/pace.lua): who may begin now, who waits, and why.
+"""Counts calls and texts in one atomic step (lua/pace.lua): which may begin now, which wait, and why.
 
 What the limits are is limits.py's business, what becomes of a call that waits calls.py's.
 """
@@ -26,7 +26,7 @@ _A_CLASS = 10**14
 
 @dataclass(frozen=True)
 class Hold:
-    """A call is not to begin before `until` (ms), for this reason."""
+    """A call, or a text, is not to begin before `until` (ms), for this reason."""
 
     why: Held
     until: int
@@ -40,12 +40,18 @@ class Pacer:
         self._redis, self._keys, self._limits = connections.commands, keys, limits
         self._pace = self._redis.register_script((_LUA / "pace.lua").read_text())
 
-    def hold(self, call: Call, urgency: Urgency, now: int) -> Hold | None:
+    @property
+    def has_caps(self) -> bool:
+        """Whether it is limited how often one number may be called."""
+        return bool(self._limits.number_caps)
+
+    def hold(self, call: Call, urgency: Urgency, now: int, *, share: int = 100) -> Hold | None:
         """None: this call may begin now, and is counted, once. Of those that wait the more urgent come first,
-        then those that are due the longest."""
+        then those that are due the longest. `share`: per cent of the number's caps that calls of the API key
+        which asked for this one may use up; one call in each window at least."""
         if self._limits.none:
             return None
-        answer = self._ask(call, urgency, now, "ask")
+        answer = self._ask(call, urgency, now, "ask", share)
         return None if answer[0] == "go" else Hold(Held(answer[1]), int(answer[2]))
 
     def leave(self, call: Call, now: int) -> None:
@@ -55,7 +61,11 @@ class Pacer:
 
     def did_not_begin(self, call: Call, now: int) -> None:
         """It was told to go, and provably did not: it is no call to that number, and none of this day."""
-        if self._limits.none or not self._redis.zrem(self._beginnings(call.number), call.id):
+        if self._limits.none:
+            return
+        if call.api_key:
+            self._redis.zrem(self._beginnings(call.number, call.api_key), call.id)
+        if not self._redis.zrem(self._beginnings(call.number), call.id):
             return
         today = self._today(now)
         pipe = self._redis.pipeline(transaction=True)
@@ -69,15 +79,53 @@ class Pacer:
             more = (minutes - 1) * self._limits.price_a_minute * 100
             self._redis.hincrbyfloat(self._today(now), "cents", more)
 
-    def _ask(self, call: Call, urgency: Urgency, now: int, what: str) -> list[str]:
-        limits, keys = self._limits, self._keys
-        counted = [self._beginnings(call.number), self._today(now)]
+    def hold_text(self, attempt: str, number: str, urgency: Urgency, now: int) -> Hold | None:
+        """None: the text of this attempt may be sent to this number (E.164) now, and is counted, once."""
+        if not self._limits.text_caps:
+            return None
+        caps = Limits(number_caps=self._limits.text_caps)
+        texted = self._keys.texted(_hash(number))
+        answer = self._run(attempt, urgency, now, now, "ask", 100, caps, texted, texted)
+        return None if answer[0] == "go" else Hold(Held.TEXTS, int(answer[2]))
+
+    def was_not_sent(self, attempt: str, number: str) -> None:
+        """A text was told to go, and provably did not: it is none to that number."""
+        if self._limits.text_caps:
+            self._redis.zrem(self._keys.texted(_hash(number)), attempt)
+
+    def _ask(self, call: Call, urgency: Urgency, now: int, what: str, share: int = 100) -> list[str]:
+        begun = self._beginnings(call.number)
+        own = self._beginnings(call.number, call.api_key) if call.api_key and share < 100 else begun
+        return self._run(call.id, urgency, call.created_at, now, what, share, self._limits, begun, own)
+
+    def _run(
+        self,
+        id_: str,
+        urgency: Urgency,
+        since: int,
+        now: int,
+        what: str,
+        share: int,
+        limits: Limits,
+        begun: str,
+        own: str,
+    ) -> list[str]:
+        keys = self._keys
         answer: list[str] = self._pace(
-            keys=[keys.pace, keys.pace_waiting, keys.pace_asks, *counted, keys.due, keys.effects],
+            keys=[
+                keys.pace,
+                keys.pace_waiting,
+                keys.pace_asks,
+                begun,
+                self._today(now),
+                keys.due,
+                keys.effects,
+                own,
+            ],
             args=[
-                call.id,
+                id_,
                 now,
-                (Urgency.CRITICAL.rank - urgency.rank) * _A_CLASS + call.created_at,
+                (Urgency.CRITICAL.rank - urgency.rank) * _A_CLASS + since,
                 limits.interval_ms,
                 json.dumps([[cap.count, cap.window_ms] for cap in limits.number_caps]),
                 limits.calls_a_day,
@@ -88,12 +136,19 @@ class Pacer:
                 (now // DAY + 1) * DAY,
                 CLOCKS_DIFFER_MS,
                 what,
+                share if own != begun else 100,
+                "1" if limits is self._limits else "0",
             ],
         )
         return answer
 
-    def _beginnings(self, number: str) -> str:
-        return self._keys.beginnings(hashlib.sha256(number.encode()).hexdigest()[:32])
+    def _beginnings(self, number: str, api_key: str | None = None) -> str:
+        return self._keys.beginnings(_hash(number), api_key)
 
     def _today(self, now: int) -> str:
         return self._keys.day(datetime.fromtimestamp(now / 1000, UTC).date().isoformat())
+
+
+def _hash(number: str) -> str:
+    """No number is in a key's name in clear."""
+    return hashlib.sha256(number.encode()).hexdigest()[:32]

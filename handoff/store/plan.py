@@ -41,6 +41,12 @@ class Plan:
     command: tuple[str, str, Outcome] | None = None  # handoff id, command id, outcome
     dispatched: set[str] = field(default_factory=set)  # filled in: ids of effects the caller must enqueue
 
+    @property
+    def urgent(self) -> set[str]:
+        """Ids of those effects that are to be done before all that waits."""
+        found = (*self.effects, *(effect for change in self.changes for effect in change.effects))
+        return {effect.id for effect in found if effect.urgent}
+
 
 def write(tx: Transaction, keys: Keyspace, plan: Plan, now: int) -> None:
     """Puts the whole plan into `tx`, and fills in `plan.dispatched`."""

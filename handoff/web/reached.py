@@ -96,6 +96,8 @@ def _reached(story: Story, attempt: Attempt, rang_at: int | None, pressed: str) 
         told = f"waits: {WHY_HELD.get(attempt.held, 'a limit is reached')}"
     elif call is not None:
         told = _CALL_STATES[call.state]
+    elif attempt.held:
+        told = f"waits: {WHY_HELD.get(attempt.held, 'a limit is reached')}"
     else:
         told = "on its way" if attempt.provider_id or attempt.asked_at else "waits to be sent"
     neither = attempt.disposition is None or attempt.disposition in _NEITHER

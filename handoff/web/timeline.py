@@ -114,10 +114,12 @@ def _policy_exhausted(story: Story, event: Event) -> Line:
     return _line(event, f"Everybody was tried.{left}", Tone.TROUBLE)
 
 
-#: Why a call is not placed yet, after "waits:".
+#: Why a call is not placed yet, or a text not sent, after "waits:".
 WHY_HELD: Mapping[str, str] = {
     Held.RATE: "more calls are due than may be placed in a second",
     Held.NUMBER: "this number was called as often as it may be",
+    Held.SHARE: "this agent had this number called as often as it may",
+    Held.TEXTS: "this number was texted as often as it may be",
     Held.DAY: "the ceiling for today is reached",
     Held.LINE: "another call is on this number",
 }
@@ -126,6 +128,11 @@ WHY_HELD: Mapping[str, str] = {
 def _call_held(story: Story, event: Event) -> Line:
     why = WHY_HELD.get(event.data.get("why", ""), "a limit is reached")
     return _line(event, f"The call to {story.person(event)} waits: {why}.", Tone.TROUBLE)
+
+
+def _text_held(story: Story, event: Event) -> Line:
+    why = WHY_HELD.get(event.data.get("why", ""), "a limit is reached")
+    return _line(event, f"The text to {story.person(event)} waits: {why}.", Tone.TROUBLE)
 
 
 def _call_placed(story: Story, event: Event) -> Line:
@@ -261,6 +268,7 @@ _LINES: Mapping[EventType, Callable[[Story, Event], Line]] = {
     EventType.STEP_STARTED: _step_started,
     EventType.POLICY_EXHAUSTED: _policy_exhausted,
     EventType.CALL_HELD: _call_held,
+    EventType.TEXT_HELD: _text_held,
     EventType.CALL_PLACED: _call_placed,
     EventType.CALL_UNKNOWN: _call_unknown,
     EventType.CALL_RINGING: _call_ringing,

@@ -68,6 +68,18 @@ def test_somebody_else_takes_it_and_the_button_stays_under_the_thumb(
     assert not moved(phone)
 
 
+def test_the_time_that_counts_down_moves_nothing(stage: Stage, phone: Visitor) -> None:
+    """Whether 10:00 and the deadline fit on one line depended on the date, and 9:59 moved every button."""
+    stage.opens()
+    phone.open(stage.ada)
+    measure = """(texts) => texts.map((text) => {
+      document.getElementById("left").textContent = text;
+      return document.getElementById("until").getBoundingClientRect().height;
+    })"""
+    heights = phone.page.evaluate(measure, ["", "0:01 left", "9:59 left", "10:00 left", "23 h 59 min left"])
+    assert len(set(heights)) == 1, heights
+
+
 def test_what_is_being_typed_is_not_lost_when_something_happens(
     visit: Visit, stage: Stage, phone: Visitor
 ) -> None:

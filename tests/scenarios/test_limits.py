@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from handoff.models import EventType
-from tests.world import MakeWorld, Opened, World
+from handoff import keys
+from handoff.models import EventType, Rights
+from tests.world import REASON, MakeWorld, Opened, World
 
 ADA = "Ada=+12125550123"
 
@@ -33,21 +34,6 @@ def world(make_world: MakeWorld, tmp_path: Path) -> World:
 def held(world: World, handoff: Opened) -> list[str]:
     events = world.events(handoff)
     return [str(event.data["why"]) for event in events if event.type is EventType.CALL_HELD]
-
-
-def test_at_one_call_a_second_the_two_critical_ones_that_came_last_ring_first(world: World) -> None:
-    handoffs = [world.open(contact=f"p{number}") for number in range(140, 150)]
-    critical = [world.open(contact=f"p{number}", urgency="critical") for number in (150, 151)]
-    world.settle()
-    begun_at_once = len(world.creates())
-    assert begun_at_once <= 2
-    world.advance(15)
-    order = [one["form"]["To"][0][-3:] for one in world.creates()]
-    assert sorted(order) == [str(number) for number in range(140, 152)]
-    assert set(order[begun_at_once : begun_at_once + 2]) == {"150", "151"}
-    assert [held(world, one) for one in handoffs].count(["rate"]) >= 3, "who waits for long is told why"
-    assert all(held(world, one) == [] for one in critical)
-    world.forgives_what_rang()
 
 
 def test_nobody_is_held_when_calls_come_slowly(world: World) -> None:
@@ -139,6 +125,53 @@ def test_forty_that_are_withdrawn_leave_their_slots_to_the_one_behind_them(world
     assert world.creates()[-1]["form"]["To"] == ["+12125550151"], "and not forty seconds later"
     assert last["id"]
     world.forgives_what_rang()
+
+
+def test_an_agent_that_used_up_its_share_waits_while_another_ones_call_rings(make_world: MakeWorld) -> None:
+    world = make_world(HANDOFF_NUMBER_CAPS="2/10m", HANDOFF_TO_NUMBER=ADA)
+    rights = Rights(share=50)
+    key, _ = keys.create(world.services.store, "greedy", operator=False, now=world.now, rights=rights)
+    greedy = {"Authorization": f"Bearer {key}"}
+    wanted = {"kind": "clear", "reason": REASON}
+    world.http.post("/v1/handoffs", json=wanted, headers=greedy).raise_for_status()
+    world.reached(world.ada).press("1").hears("Thank you")
+    waits = world.http.post("/v1/handoffs", json=wanted, headers=greedy).raise_for_status().json()
+    world.ada.expect_text()
+    world.advance(5)
+    record = world.record(waits)
+    assert [one.held for one in record.attempts if one.call] == ["share"] and held(world, waits) == ["share"]
+    world.open()
+    world.reached(world.ada).press("1").hears("Thank you")
+    world.http.post(f"/v1/handoffs/{waits['id']}/cancellation", headers=greedy)
+
+
+def test_a_text_over_the_cap_waits_for_its_window_unless_nobody_needs_it_by_then(
+    make_world: MakeWorld,
+) -> None:
+    world = make_world(HANDOFF_TEXT_CAPS="1/2m", HANDOFF_TO_NUMBER=ADA)
+    world.open()
+    world.reached(world.ada).press("1").hears("Thank you")
+    late, withdrawn = world.open(), world.open()
+    world.advance(5)
+    call = world.ada.let_ring()
+    assert {held_text(world, one) for one in (late, withdrawn)} == {"texts"}
+    world.http.post(f"/v1/handoffs/{withdrawn['id']}/cancellation")
+    world.settle()
+    assert world.dispositions(withdrawn, "text") == [("ada", "withdrawn")]
+    world.advance(125)
+    world.ada.expect_text()
+    assert world.dispositions(late, "text") == [("ada", "delivered")] and held_text(world, late) is None
+    assert world.types(late).count("text_held") == 1
+    world.open(urgency="critical")
+    world.ada.expect_text()
+    call.ended()
+    world.forgives_what_rang()
+
+
+def held_text(world: World, handoff: Opened) -> str | None:
+    """Why its text waits, as the agent sees it."""
+    [text] = [one for one in world.show(handoff)["attempts"] if one["channel"] == "text"]
+    return str(text["held"]) if text["held"] else None
 
 
 class Held:

@@ -17,10 +17,17 @@ ADA, BEN = "+12125550123", "+12125550124"
 ONE_A_SECOND = Limits(calls_per_second=1)
 
 
-def call(name: str, to: str | None = None, since: int = NOW) -> Call:
+def call(name: str, to: str | None = None, since: int = NOW, key: str = "ak_1") -> Call:
     """A call that is due since then; to a number of its own, unless said otherwise."""
     return Call(
-        id=name, contact="ada", contact_name="Ada", number=to or name, entries=(), ring_s=25, created_at=since
+        id=name,
+        contact="ada",
+        contact_name="Ada",
+        number=to or name,
+        entries=(),
+        ring_s=25,
+        api_key=key,
+        created_at=since,
     )
 
 
@@ -39,9 +46,11 @@ class Line:
         to: str | None = None,
         urgency: Urgency = Urgency.NORMAL,
         since: int = NOW,
+        key: str = "ak_1",
+        share: int = 100,
     ) -> Hold | None:
         """The call of this name wants to begin."""
-        return self.pacer.hold(call(name, to, since), urgency, at)
+        return self.pacer.hold(call(name, to, since, key), urgency, at, share=share)
 
     def leaves(self, name: str, at: int = NOW) -> None:
         self.pacer.leave(call(name), at)
@@ -106,6 +115,34 @@ def test_what_is_critical_begins_before_those_that_wait_longer(under: Under) -> 
             if name not in begun and line.asks(name, at, urgency=urgency, since=since) is None:
                 begun.append(name)
     assert begun == ["critical", "high", "c1", "c2", "c3", "c4", "low"]
+
+
+def test_two_hundred_at_once_begin_at_the_rate_the_urgent_first_then_by_age(under: Under) -> None:
+    """Each asks again when it was told to, or when it is woken; the two critical ones came last."""
+    line = under(ONE_A_SECOND)
+    ranks = [*(("low", "normal", "high")[at % 3] for at in range(198)), "critical", "critical"]
+    urgency = {f"c{at}": Urgency(rank) for at, rank in enumerate(ranks)}
+    begun: list[tuple[str, int]] = []
+
+    def ask(name: str, at: int) -> None:
+        held = line.asks(name, at, urgency=urgency[name], since=NOW + int(name[1:]))
+        if held is None:
+            begun.append((name, at))
+            line.store.connections.commands.zrem(line.store.keys.due, f"place_call-{name}")
+        else:
+            line.row(name, held.until)
+
+    for number, name in enumerate(urgency):
+        ask(name, NOW + number)
+    waiting = line.store.connections.commands
+    while rows := waiting.zrange(line.store.keys.due, 0, 0, withscores=True):
+        row, due = rows[0]
+        ask(str(row).removeprefix("place_call-"), max(round(due), begun[-1][1]))
+
+    first, *others = [name for name, _ in begun]
+    by_rank = sorted(others, key=lambda name: (-urgency[name].rank, int(name[1:])))
+    assert first == "c0" and others == by_rank and len(begun) == 200
+    assert [at for _, at in begun] == [NOW + number * SECOND for number in range(200)]
 
 
 def test_whoever_waits_behind_one_that_left_is_woken_for_the_next_slot(under: Under) -> None:
@@ -207,12 +244,71 @@ def test_a_clock_that_was_set_back_stops_no_calls(under: Under, ahead: int, limi
     assert held is None or held.until <= NOW + MINUTE
 
 
-@pytest.mark.parametrize("text", ["1", "1/m", "0/1m", "1/0m", "1/1d", "x", "1/1m;2/1h"])
+def test_an_agent_that_used_up_its_share_waits_and_holds_up_nobody_else(under: Under) -> None:
+    line = under(Limits(calls_per_second=1, number_caps=parse_caps("4/10m")))
+    greedy = [line.asks(f"g{n}", NOW + n * SECOND, to=ADA, key="ak_2", share=50) for n in range(3)]
+    assert greedy == [None, None, Hold(Held.SHARE, NOW + 10 * MINUTE)]
+    assert line.asks("modest", NOW + 2 * SECOND, to=ADA) is None, "and at once: no slot was used up"
+    assert line.asks("g3", NOW + 3 * SECOND, to=BEN, key="ak_2", share=50) is None, "another number"
+    urgent = line.asks("g4", NOW + 4 * SECOND, to=ADA, key="ak_2", share=50, urgency=Urgency.CRITICAL)
+    assert urgent is None
+    assert line.asks("g2", NOW + 10 * MINUTE + SECOND, to=ADA, key="ak_2", share=50) is None
+
+
+def test_the_smallest_share_is_one_call_in_each_window(under: Under) -> None:
+    line = under(Limits(number_caps=parse_caps("3/1m 10/1h")))
+    assert line.asks("a", to=ADA, share=1) is None
+    assert line.asks("b", to=ADA, share=1) == Hold(Held.SHARE, NOW + HOUR)
+
+
+def test_a_number_that_nobody_may_call_is_held_as_that(under: Under) -> None:
+    """Whoever reads why it waits is told what has to end first: here it is not the share."""
+    line = under(Limits(number_caps=parse_caps("2/1m")))
+    assert line.asks("a", to=ADA, key="ak_2", share=50) is None
+    assert line.asks("b", NOW + 5 * SECOND, to=ADA) is None
+    assert line.asks("c", NOW + 6 * SECOND, to=ADA) == Hold(Held.NUMBER, NOW + MINUTE)
+
+
+def test_a_call_that_did_not_begin_is_none_of_the_share(under: Under) -> None:
+    line = under(Limits(number_caps=parse_caps("4/10m")))
+    for number in range(9):
+        assert line.asks(f"c{number}", to=ADA, share=25) is None
+        line.pacer.did_not_begin(call(f"c{number}", ADA), NOW)
+
+
+def test_texts_are_counted_by_their_number_and_apart_from_calls(under: Under, store: Store) -> None:
+    line = under(Limits(number_caps=parse_caps("1/1m"), text_caps=parse_caps("2/1h"), calls_a_day=1))
+    texts = line.pacer
+    assert texts.hold_text("at_1", ADA, Urgency.NORMAL, NOW) is None
+    assert texts.hold_text("at_1", ADA, Urgency.NORMAL, NOW + 1) is None, "once, however often it is asked"
+    assert texts.hold_text("at_2", ADA, Urgency.NORMAL, NOW) is None
+    assert texts.hold_text("at_3", ADA, Urgency.NORMAL, NOW) == Hold(Held.TEXTS, NOW + HOUR)
+    assert texts.hold_text("at_3", BEN, Urgency.NORMAL, NOW) is None
+    assert texts.hold_text("at_4", ADA, Urgency.CRITICAL, NOW) is None
+    assert line.asks("a", to=ADA, urgency=Urgency.CRITICAL) is None, "a text is no call of the day"
+    kept = [key for key in store.connections.commands.scan_iter("*texted*") if store.keys.prefix in str(key)]
+    assert len(kept) == 2 and not any("555" in str(key) for key in kept)
+
+
+def test_a_text_that_was_not_sent_is_counted_nowhere(under: Under) -> None:
+    texts = under(Limits(text_caps=parse_caps("1/1d"))).pacer
+    assert texts.hold_text("at_1", ADA, Urgency.NORMAL, NOW) is None
+    texts.was_not_sent("at_1", ADA)
+    assert texts.hold_text("at_2", ADA, Urgency.NORMAL, NOW) is None
+
+
+def test_a_window_of_more_than_a_week_is_refused() -> None:
+    with pytest.raises(ValueError, match="longer than 7d"):
+        parse_caps("100/8d")
+
+
+@pytest.mark.parametrize("text", ["1", "1/m", "0/1m", "1/0m", "1/1w", "x", "1/1m;2/1h"])
 def test_caps_that_make_no_sense_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="must be like"):
         parse_caps(text)
 
 
 def test_caps_read_as_they_are_written() -> None:
-    assert [(cap.count, cap.window_ms) for cap in parse_caps("2/30s 7/1h")] == [(2, 30 * SECOND), (7, HOUR)]
+    read = [(cap.count, cap.window_ms) for cap in parse_caps("2/30s 7/1h 30/1d")]
+    assert read == [(2, 30 * SECOND), (7, HOUR), (30, DAY)]
     assert parse_caps("none") == ()

@@ -23,6 +23,7 @@ DATA: dict[EventType, dict[str, object]] = {
     EventType.STEP_STARTED: {"round": 0, "step": 0, "contacts": ["ada"]},
     EventType.POLICY_EXHAUSTED: {},
     EventType.CALL_HELD: {"contact": "ada", "why": "rate", "until": rfc3339(NOW + 60 * SECOND)},
+    EventType.TEXT_HELD: {"contact": "ada", "why": "texts", "until": rfc3339(NOW + 60 * SECOND)},
     EventType.CALL_PLACED: {"contact": "ada"},
     EventType.CALL_UNKNOWN: {"contact": "ada", "detail": "the answer was lost"},
     EventType.CALL_RINGING: {"contact": "ada"},

@@ -283,6 +283,15 @@ def test_the_ends_of_the_calendar_are_dates_too(
         ("OPTIONS", f"{BASE}/Messages.json", 405, 20004),
         ("BREW", f"{BASE}/Calls.json", 405, 20004),
         ("DELETE", f"{BASE}.json", 405, 20004),
+        ("DELETE", f"{BASE}/Calls.json", 405, 20004),
+        ("DELETE", f"{BASE}/Messages.json", 405, 20004),
+        ("DELETE", f"{BASE}/IncomingPhoneNumbers.json", 405, 20004),
+        ("DELETE", f"{BASE}/IncomingPhoneNumbers/Local.json", 405, 20004),
+        ("DELETE", "/2010-04-01/Accounts.json", 405, 20004),
+        ("DELETE", f"{BASE}/Calls/CA0.json", 404, 20404),
+        ("GET", f"/Accounts/{ACCOUNT}/Calls.json", 404, 20404),
+        ("GET", "/v1/Services", 404, 20404),
+        ("POST", "/", 405, 20004),
         ("PUT", "/2010-04-01/Accounts.json", 405, 20004),
         ("PUT", "/2010-04-01", 405, 20004),
         ("POST", "/2010-04-01/Accounts.json", 404, 20404),
@@ -296,7 +305,7 @@ def test_the_ends_of_the_calendar_are_dates_too(
         ("GET", f"{BASE}/Calls/%00.json", 404, 20404),
     ],
 )
-def test_no_path_of_twilios_answers_html(
+def test_no_wrong_path_answers_html(
     raw: httpx2.Client, method: str, path: str, status: int, code: int
 ) -> None:
     answer = raw.request(method, path)

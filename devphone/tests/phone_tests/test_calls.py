@@ -5,31 +5,17 @@ from __future__ import annotations
 import pytest
 from twilio.base.exceptions import TwilioRestException
 from twilio.rest import Client
-from twilio.rest.api.v2010.account.call import CallInstance
 
 from devphone.engine.phones import Behaviour
 from devphone.testing import DevPhone
 
+from .calling import ring
 from .conftest import ADA, BEN, OURS
 from .stub_application import Answer, Application
 
-ALL_EVENTS = ["initiated", "ringing", "answered", "completed"]
-PLACES = ("City", "State", "Zip", "Country")
 MENU = (
     '<Gather numDigits="1" action="/key"><Say>A checkbox is blocking. Press 1.</Say></Gather><Say>Bye.</Say>'
 )
-
-
-def ring(client: Client, application: Application, to: str = ADA, **more: object) -> CallInstance:
-    """Place a call with every status event."""
-    return client.calls.create(
-        to=to,
-        from_=OURS,
-        url=f"{application.url}/voice",
-        status_callback=f"{application.url}/status",
-        status_callback_event=ALL_EVENTS,
-        **more,
-    )
 
 
 def test_a_person_presses_one_and_hears_that_it_worked(
@@ -273,42 +259,6 @@ def test_an_unexpected_call_is_named_when_the_test_ends(
         phone.nothing_else_happened()
     phone.send("POST", f"/calls/{placed.sid}/decline")
     phone.expect(placed.sid)
-
-
-def test_webhooks_say_where_both_numbers_are_from(
-    phone: DevPhone, client: Client, application: Application
-) -> None:
-    application.says("/voice", "<Say>Hello.</Say>")
-    ring(client, application)
-    phone.device(ADA).expect_call(saying="Hello").hang_up()
-    phone.settle()
-    for hook in application.webhooks:
-        places = {name: value for name, value in hook.fields.items() if name.endswith(PLACES)}
-        assert len(places) == 16
-        for prefix in ("From", "Caller", "To", "Called"):
-            place = tuple(places[f"{prefix}{part}"] for part in PLACES)
-            assert place == ("NEW YORK", "NY", "10001", "US")
-
-
-@pytest.mark.parametrize(
-    ("number", "place"),
-    [
-        ("+14165550123", ("TORONTO", "ON", "", "CA")),
-        ("+18005550123", ("", "", "", "US")),
-        ("+442079460123", ("", "", "", "GB")),
-        ("+35312345678", ("", "", "", "IE")),
-        ("+8801234567890", ("", "", "", "")),
-    ],
-)
-def test_what_is_not_known_of_a_place_is_sent_empty(
-    phone: DevPhone, client: Client, application: Application, number: str, place: tuple[str, ...]
-) -> None:
-    ring(client, application, to=number)
-    phone.device(number).let_ring().decline()
-    phone.settle()
-    fields = application.at("/status")[-1].fields
-    assert tuple(fields[f"Called{part}"] for part in PLACES) == place
-    assert fields["CallerCity"] == "NEW YORK"
 
 
 def test_a_second_call_to_a_phone_rings_while_the_first_goes_on(

@@ -9,25 +9,12 @@ import pytest
 import requests
 from twilio.base.exceptions import TwilioRestException
 from twilio.rest import Client
-from twilio.rest.api.v2010.account.call import CallInstance
 
 from devphone.testing import DevPhone
 
+from .calling import HELLO, ring, ring_hello
 from .conftest import ADA, OURS
 from .stub_application import Answer, Application
-
-DOCUMENT = "<Response><Say>Hello.</Say></Response>"
-
-
-def ring(client: Client, application: Application) -> CallInstance:
-    """A call to Ada that says hello and reports every event."""
-    return client.calls.create(
-        to=ADA,
-        from_=OURS,
-        twiml=DOCUMENT,
-        status_callback=f"{application.url}/status",
-        status_callback_event=["initiated", "ringing", "answered", "completed"],
-    )
 
 
 def test_a_lost_201_leaves_a_call_that_rings(
@@ -35,11 +22,11 @@ def test_a_lost_201_leaves_a_call_that_rings(
 ) -> None:
     phone.faults({"lose_201": 1})
     with pytest.raises(requests.exceptions.ConnectionError):
-        ring(client, application)
+        ring_hello(client, application)
     call = phone.device(ADA).expect_call(saying="Hello")
     assert [found.sid for found in client.calls.list(to=ADA)] == [call.sid]
     call.hang_up()
-    assert ring(client, application).status == "queued"
+    assert ring_hello(client, application).status == "queued"
     phone.device(ADA).let_ring()
 
 
@@ -49,7 +36,7 @@ def test_an_error_after_accepting_leaves_a_call_that_rings(
 ) -> None:
     phone.faults({fault: 1})
     with pytest.raises(TwilioRestException) as failed:
-        ring(client, application)
+        ring_hello(client, application)
     assert failed.value.status == status
     phone.device(ADA).expect_call(saying="Hello").hang_up()
 
@@ -58,7 +45,7 @@ def test_an_early_callback_comes_before_the_201(
     phone: DevPhone, client: Client, application: Application
 ) -> None:
     phone.faults({"early_callback": 1})
-    ring(client, application)
+    ring_hello(client, application)
     assert application.statuses()[0] == "initiated"
     phone.device(ADA).let_ring()
 
@@ -67,11 +54,11 @@ def test_callbacks_of_the_next_call_are_lost_and_of_the_one_after_are_not(
     phone: DevPhone, client: Client, application: Application
 ) -> None:
     phone.faults({"lose_callbacks": 1})
-    ring(client, application)
+    ring_hello(client, application)
     phone.device(ADA).let_ring().decline()
     phone.settle()
     assert application.webhooks == []
-    ring(client, application)
+    ring_hello(client, application)
     phone.device(ADA).let_ring()
     phone.settle()
     assert application.statuses() == ["initiated", "ringing"]
@@ -81,7 +68,7 @@ def test_duplicate_callbacks_carry_the_same_number(
     phone: DevPhone, client: Client, application: Application
 ) -> None:
     phone.faults({"duplicate_callbacks": 1})
-    ring(client, application)
+    ring_hello(client, application)
     phone.device(ADA).let_ring().decline()
     phone.settle()
     numbers = [hook.fields["SequenceNumber"] for hook in application.at("/status")]
@@ -90,7 +77,7 @@ def test_duplicate_callbacks_carry_the_same_number(
 
 def test_reads_lag_behind_callbacks(phone: DevPhone, client: Client, application: Application) -> None:
     phone.faults({"fetch_lag_s": {"seconds": 5, "times": 1}})
-    placed = ring(client, application)
+    placed = ring_hello(client, application)
     phone.device(ADA).let_ring()
     phone.settle()
     assert application.statuses()[-1] == "ringing"
@@ -106,17 +93,17 @@ def test_a_refusal_is_answered_as_asked_and_creates_nothing(
     phone.faults({"rest_error": {"code": 20429, "status": 429, "times": 2}})
     for _ in range(2):
         with pytest.raises(TwilioRestException) as refused:
-            ring(client, application)
+            ring_hello(client, application)
         assert (refused.value.code, refused.value.status) == (20429, 429)
     assert phone.state()["calls"] == []
-    ring(client, application)
+    ring_hello(client, application)
     phone.device(ADA).let_ring()
 
 
 def test_a_slow_201_is_slow(phone: DevPhone, client: Client, application: Application) -> None:
     phone.faults({"delay_201_s": {"seconds": 0.3}})
     begun = time.monotonic()
-    ring(client, application)
+    ring_hello(client, application)
     assert time.monotonic() - begun >= 0.3
     phone.device(ADA).let_ring()
 
@@ -127,7 +114,7 @@ def test_a_request_that_is_never_answered_creates_nothing_and_ends_with_the_rese
     phone.faults({"never_answer": 1})
     client.http_client.timeout = 0.2
     with pytest.raises(requests.exceptions.ReadTimeout):
-        ring(client, application)
+        ring_hello(client, application)
     client.http_client.timeout = 10
     with ThreadPoolExecutor(1) as others:
         phone.faults({"never_answer": 1})
@@ -148,7 +135,7 @@ def test_too_many_requests_at_once_are_refused_and_create_nothing(
         waiting = others.submit(ring, client, application)
         phone.wait_for(lambda: phone.requests() or None, lambda: "the request did not come")
         with pytest.raises(TwilioRestException) as refused:
-            ring(client, application)
+            ring_hello(client, application)
         assert (refused.value.status, refused.value.code) == (429, 20429)
         assert phone.state()["calls"] == []
         phone.reset()
@@ -174,7 +161,7 @@ def test_refusals_have_twilios_codes_and_create_nothing(
     phone.faults({fault: {"on": on}})
     with pytest.raises(TwilioRestException) as refused:
         if on == "calls":
-            ring(client, application)
+            ring_hello(client, application)
         else:
             client.messages.create(to=ADA, from_=OURS, body="Hello")
     assert (refused.value.status, refused.value.code) == (status, code)
@@ -186,8 +173,8 @@ def test_a_refused_status_callback_lets_a_call_without_one_pass(
 ) -> None:
     phone.faults({"status_callback_refused": {"chance": 1}})
     with pytest.raises(TwilioRestException):
-        ring(client, application)
-    client.calls.create(to=ADA, from_=OURS, twiml=DOCUMENT)
+        ring_hello(client, application)
+    client.calls.create(to=ADA, from_=OURS, twiml=HELLO.body)
     phone.device(ADA).let_ring()
 
 
@@ -198,7 +185,7 @@ def test_callbacks_of_one_call_come_in_the_wrong_order_and_none_is_lost(
     for seed in (1, 1, 2, 3, 4, 5):
         phone.faults({"reorder_callbacks": 1, "seed": seed})
         application.webhooks.clear()
-        ring(client, application)
+        ring_hello(client, application)
         phone.device(ADA).expect_call(saying="Hello").hang_up()
         phone.settle()
         orders.append([int(hook.fields["SequenceNumber"]) for hook in application.at("/status")])
@@ -215,7 +202,7 @@ def test_a_callback_that_nothing_follows_is_sent_at_the_end(
     for event, status in (("initiated", "initiated"), ("completed", "no-answer")):
         url = f"{application.url}/{event}"
         client.calls.create(
-            to=ADA, from_=OURS, twiml=DOCUMENT, status_callback=url, status_callback_event=[event]
+            to=ADA, from_=OURS, twiml=HELLO.body, status_callback=url, status_callback_event=[event]
         )
         phone.device(ADA).let_ring().decline()
         phone.settle()
@@ -237,7 +224,7 @@ def test_late_callbacks_come_after_the_call_and_delay_nothing(
     phone: DevPhone, client: Client, application: Application
 ) -> None:
     phone.faults({"late_callbacks": {"seconds": 60}})
-    placed = ring(client, application)
+    placed = ring_hello(client, application)
     phone.device(ADA).expect_call(saying="Hello").hang_up()
     phone.settle()
     assert client.calls(placed.sid).fetch().status == "completed"
@@ -293,104 +280,11 @@ def test_an_inbound_call_can_be_signed_with_the_wrong_token(
         assert application.at("/voice")[-1].signed is signed
 
 
-def test_chances_are_drawn_from_the_seed(phone: DevPhone, client: Client) -> None:
-    half = {"geography_refused": {"chance": 0.5, "on": "messages"}}
-
-    def refused(wanted: dict[str, object]) -> list[bool]:
-        phone.faults(wanted)
-        outcomes = []
-        for _ in range(12):
-            try:
-                client.messages.create(to=ADA, from_=OURS, body="Hello")
-                outcomes.append(False)
-            except TwilioRestException:
-                outcomes.append(True)
-        return outcomes
-
-    once = refused({**half, "seed": 7})
-    assert set(once) == {True, False}
-    assert refused({"seed": 7}) == once
-    assert refused({"delay_201_s": {"seconds": 0.01, "chance": 0.5, "on": "messages"}, "seed": 7}) == once
-    assert refused({**half, "seed": 8}) != once
-    phone.faults({"geography_refused": {"times": 0, "on": "messages"}})
-    for _ in range(3 * 12 - 3 * sum(once)):
-        phone.device(ADA).expect_text("Hello")
-    for text in phone.state()["messages"]:
-        phone.expect(text["sid"])
-
-
-def test_a_chance_can_be_limited_and_taken_back(
-    phone: DevPhone, client: Client, application: Application
-) -> None:
-    phone.faults({"throttled": {"chance": 1, "times": 2}})
-    for _ in range(2):
-        with pytest.raises(TwilioRestException):
-            ring(client, application)
-    assert phone.send("GET", "/faults")["faults"] == []
-    phone.faults({"throttled": {"chance": 1}})
-    assert phone.send("GET", "/faults")["faults"][0]["times"] is None
-    phone.faults({"throttled": 0})
-    ring(client, application)
-    phone.device(ADA).let_ring()
-
-
-def test_the_catalogue_names_every_fault_and_what_it_needs(phone: DevPhone) -> None:
-    names = phone.send("GET", "/faults")["names"]
-    assert len(names) > 20
-    for fault in names:
-        assert fault["says"].endswith(".")
-        values = {need["name"]: need["default"] or need["most"] or "a text" for need in fault["needs"]}
-        for on in fault["on"]:
-            phone.faults({fault["name"]: {"on": on, **values}})
-    armed = phone.send("GET", "/faults")["faults"]
-    assert len(armed) == sum(len(fault["on"]) for fault in names)
-    for fault in names:
-        for on in fault["on"]:
-            phone.faults({fault["name"]: {"on": on, "times": 0}})
-    assert phone.send("GET", "/faults")["faults"] == []
-
-
-def test_faults_for_messages_leave_calls_alone(
-    phone: DevPhone, client: Client, application: Application
-) -> None:
-    phone.faults({"500_after_accept": {"times": 1, "on": "messages"}})
-    ring(client, application)
-    phone.device(ADA).let_ring()
-    with pytest.raises(TwilioRestException):
-        client.messages.create(to=ADA, from_=OURS, body="Hello")
-    phone.device(ADA).expect_text("Hello")
-
-
-def test_a_fault_that_does_not_exist_is_refused(phone: DevPhone) -> None:
-    phone.faults({"lose_201": 2})
-    for wrong, why in (
-        ({"lose_everything": 1}, "no fault is called 'lose_everything'"),
-        ({"fetch_lag_s": 3}, "needs seconds"),
-        ({"fetch_lag_s": {"seconds": "3"}}, "needs seconds"),
-        ({"fetch_lag_s": {"seconds": 3, "on": "messages"}}, "on is one of calls"),
-        ({"early_callback": {"on": "inbound_calls"}}, "on is one of calls, messages"),
-        ({"late_callbacks": {"seconds": 10**9}}, "from 0.01 to 86400"),
-        ({"lose_201": -1}, "times must be"),
-        ({"lose_201": True}, "times must be"),
-        ({"lose_201": {"time": 1}}, "has no time"),
-        ({"lose_201": {"chance": 1.5}}, "chance must be"),
-        ({"lose_201": 5, "seed": "7"}, "seed must be"),
-        ({"rest_error": {"code": 20429, "status": 9}}, "needs status"),
-        ({"sha256_signature": {"secret": ""}}, "needs secret"),
-    ):
-        with pytest.raises(AssertionError, match=why):
-            phone.faults(wrong)
-    assert phone.send("GET", "/faults")["faults"] == [
-        {"name": "lose_201", "on": "calls", "times": 2, "chance": None}
-    ]
-    phone.faults({"lose_201": 0})
-
-
 def test_a_callback_that_fails_is_listed_and_stops_nothing(
     phone: DevPhone, client: Client, application: Application
 ) -> None:
     application.answers("/status", Answer(status=500), Answer(status=204, body="", content_type=None))
-    ring(client, application)
+    ring_hello(client, application)
     phone.device(ADA).expect_call(saying="Hello")
     phone.advance(5)
     assert application.statuses() == ["initiated", "ringing", "in-progress", "completed"]
@@ -401,7 +295,7 @@ def test_a_callback_that_hangs_delays_later_ones_and_not_the_call(
     phone: DevPhone, client: Client, application: Application
 ) -> None:
     application.answers("/status", Answer(hold=True), Answer())
-    ring(client, application)
+    ring_hello(client, application)
     call = phone.device(ADA).expect_call(saying="Hello")
     assert application.statuses() == ["initiated"]
     application.release()

@@ -1,13 +1,16 @@
--- pace.lua: may this call begin now, and if not, when and why not? Counts it when it may.
+-- pace.lua: may this call begin now, and if not, when and why not? Counts it when it may. A text is asked about
+-- in the same way, under the key of its own number: it has caps only.
 --
 -- KEYS  1 when the next call may begin, ms (string)   2 calls that wait for that (zset: call id by rank)
 --       3 when each of them asks again, ms (zset)   4 beginnings of calls to this number (zset: call id by ms)
 --       5 today's calls (hash: n, cents)   6 due rows of the outbox   7 the rows (hash: effect id -> document)
+--       8 those of 4 that this API key's handoffs asked for (zset); the same as 4 where nobody counts them
 -- ARGV  1 call id   2 now, ms   3 rank: the lower the sooner   4 ms between two beginnings, 0 = no limit
 --       5 caps of a number, JSON [[count, window ms], ...]   6 calls a day, 0 = no limit
 --       7 hundredths a day, 0 = no limit   8 hundredths a minute   9 "1" when it is critical
 --       10 the part of a day that is kept for what is critical   11 when the day ends, ms
 --       12 by how much the clocks of two machines may differ, ms   13 "ask", or "leave": it waits no more
+--       14 per cent of a number's caps that this API key's calls may use up   15 "1" when a day's ceiling counts it
 -- Returns {"go"} or {"hold", why, until ms}. A call that was told to go is told so again: its commit may have
 -- been refused because something else changed, and it is counted once.
 --
@@ -51,22 +54,26 @@ if redis.call("ZSCORE", KEYS[4], id) then
   return {"go"}
 end
 
--- A number's caps: what is critical is not held by them.
-local longest, free = 3600000, now
+-- A number's caps, and this API key's part of them: what is critical is not held by them.
+local share, longest, free, own = tonumber(ARGV[14]), 3600000, now, now
+-- When the call is out of the window that has to be, before another may begin.
+local function opens(key, count, window)
+  local nth = redis.call("ZREVRANGE", key, count - 1, count - 1, "WITHSCORES")
+  return nth[2] and math.min(tonumber(nth[2]), now) + window or now
+end
 for _, cap in ipairs(cjson.decode(ARGV[5])) do
   local count, window = cap[1], cap[2]
   longest = math.max(longest, window)
   if not critical then
-    -- The call that has to be out of the window before another may begin.
-    local nth = redis.call("ZREVRANGE", KEYS[4], count - 1, count - 1, "WITHSCORES")
-    if nth[2] then
-      free = math.max(free, math.min(tonumber(nth[2]), now) + window)
+    free = math.max(free, opens(KEYS[4], count, window))
+    if share < 100 then
+      own = math.max(own, opens(KEYS[8], math.max(1, math.floor(count * share / 100)), window))
     end
   end
 end
-if free > now then
+if free > now or own > now then
   leave()
-  return {"hold", "number", string.format("%.0f", free)}
+  return {"hold", own > free and "share" or "number", string.format("%.0f", math.max(free, own))}
 end
 
 -- The day's ceiling, the last part of which is kept for what is critical.
@@ -103,10 +110,14 @@ if interval > 0 then
 end
 leave()
 
-redis.call("ZREMRANGEBYSCORE", KEYS[4], "-inf", now - longest)
-redis.call("ZADD", KEYS[4], now, id)
-redis.call("PEXPIRE", KEYS[4], longest)
-redis.call("HINCRBY", KEYS[5], "n", 1)
-redis.call("HINCRBYFLOAT", KEYS[5], "cents", ARGV[8])
-redis.call("PEXPIRE", KEYS[5], 172800000)
+for _, begun in ipairs(KEYS[8] ~= KEYS[4] and {KEYS[4], KEYS[8]} or {KEYS[4]}) do
+  redis.call("ZREMRANGEBYSCORE", begun, "-inf", now - longest)
+  redis.call("ZADD", begun, now, id)
+  redis.call("PEXPIRE", begun, longest)
+end
+if ARGV[15] == "1" then
+  redis.call("HINCRBY", KEYS[5], "n", 1)
+  redis.call("HINCRBYFLOAT", KEYS[5], "cents", ARGV[8])
+  redis.call("PEXPIRE", KEYS[5], 172800000)
+end
 return {"go"}

@@ -73,6 +73,16 @@ def wrong_method(_rest: str) -> Response:
     raise TwilioError(20004, "Method not allowed", 405)
 
 
+@account.delete("/Calls.json")
+@account.delete("/Messages.json")
+@account.delete("/IncomingPhoneNumbers.json")
+@account.delete("/IncomingPhoneNumbers/Local.json")
+@accounts.delete("/Accounts.json")
+def delete_list(**_path: str) -> Response:
+    """The same: a whole list can't be deleted."""
+    return wrong_method("")
+
+
 class _Account:
     order = 1
 

@@ -11,7 +11,6 @@ from werkzeug.wrappers import Response as WsgiResponse
 
 from devphone.contract import Contract
 from devphone.driver import Driver
-from devphone.engine.outbox import API_VERSION
 from devphone.settings import BadSettings, is_loopback
 
 from . import (
@@ -58,15 +57,18 @@ def create_app(driver: Driver, contract: Contract | None = None) -> Flask:
 
     @app.errorhandler(HTTPException)
     def fail(error: HTTPException) -> WsgiResponse:
-        """Programs get errors in JSON, each API's its own: wrong paths, too much data, and bugs of ours."""
+        """Programs get errors in JSON, each API's its own: wrong paths, too much data, and bugs of ours.
+
+        Outside of both it is Twilio's: whoever comes there has left the version out.
+        """
         status, why = error.code or 500, error.description or error.name
-        if error.response is None and request.path.startswith(f"/{API_VERSION}"):
-            return answer(TwilioError(CODES.get(status, 20001), why, status))
-        if error.response is None and request.path.startswith("/_devphone"):
+        if error.response is not None:
+            return error.get_response()
+        if request.path.startswith("/_devphone"):
             response = jsonify(error=why)
             response.status_code = status
             return response
-        return error.get_response()
+        return answer(TwilioError(CODES.get(status, 20001), why, status))
 
     @app.get("/")
     def phone() -> Response:
