@@ -36,11 +36,13 @@ _UNANSWERED: Mapping[tuple[str, int | None], Disposition] = {
     ("canceled", None): Disposition.WITHDRAWN,  # only we can cancel our own call
 }
 
+FAX = "fax"
 #: https://www.twilio.com/docs/voice/answering-machine-detection : verdicts that mean a machine has the line.
 #: `human` and `unknown` are absent on purpose: neither proves a person (promise 4).
-_MACHINES = frozenset(
-    {"machine_start", "machine_end_beep", "machine_end_silence", "machine_end_other", "fax"}
-)
+_MACHINES = frozenset({"machine_start", "machine_end_beep", "machine_end_silence", "machine_end_other", FAX})
+#: Those upon which a call under way is given up. `machine_start` comes before the end of a greeting, and only
+#: in a mode that is never asked for.
+_ACTED_UPON = _MACHINES - {"machine_start"}
 
 #: How far a text has come. A callback of a rank not above the present one changes nothing, so late and
 #: repeated ones are harmless, and of two equal ends the first stays. A receipt outranks a failure, in
@@ -89,23 +91,32 @@ def call_state(status: str) -> CallState | None:
     return _CALL_STATES.get(status)
 
 
+def is_machine(verdict: str) -> bool:
+    """Whether a call under way is given up upon this verdict of machine detection."""
+    return verdict in _ACTED_UPON
+
+
 def ended_as(
     status: str,
     *,
     was_answered: bool,
     heard_all: bool,
+    screened: bool = False,
     sip_code: int | None = None,
     answered_by: str | None = None,
 ) -> Disposition:
     """What a call that ended without a key that counted told us.
 
     `was_answered`: our script ran or an answered callback came. `heard_all`: it reached its goodbye.
+    `screened`: the last words heard were a call screener's, whoever may have picked up since without a word.
     `completed` alone only says that something picked up, a person or a machine, so that without our
     script having run it stays unknown. A status that is no end is unknown as well.
     """
     if answered_by in _MACHINES:
         return Disposition.VOICEMAIL
     if status == "completed":
+        if screened:
+            return Disposition.SCREENED
         if heard_all:
             return Disposition.NO_INPUT
         return Disposition.HUNG_UP if was_answered else Disposition.UNKNOWN
