@@ -15,7 +15,8 @@ class Sounds(StrEnum):
 
     ASKING = "asking"  #: a screener wants to know who calls and what for
     WAITING = "waiting"  #: it, or somebody, asks to wait
-    OTHER = "other"  #: perhaps the person; or a mailbox, or noise
+    MAILBOX = "mailbox"  #: it wants a message
+    OTHER = "other"  #: perhaps the person, or noise
 
 
 #: What screeners say and people hardly do, as it comes back from recognition: lower case, no punctuation.
@@ -45,7 +46,9 @@ _WAITING = (
     r"(transferring|connecting) (you|your call)",
 )
 #: Nothing of it is a screener, whatever else it says: a mailbox takes a message.
-_MAILBOX = re.compile(r"(leave|record) (a|your|me a) (short |brief )?message|after the beep|voice ?mail")
+_MAILBOX = re.compile(
+    r"\b((leave|record) (a|your|me a) (short |brief )?message|after the beep|voice ?mail)\b"
+)
 
 #: What recognition may expect. At most 500 entries of 100 characters;
 #: https://www.twilio.com/docs/voice/twiml/gather#hints
@@ -61,8 +64,8 @@ _LONGEST = 1_000  # characters that are looked at
 def sounds_like(words: str) -> Sounds:
     """What these words, as recognition wrote them, sound like."""
     plain = re.sub(r"[^a-z0-9]+", " ", re.sub(r"[\u2019\u2018'`]", "", words[:_LONGEST].lower())).strip()
-    if not plain or _MAILBOX.search(plain):
-        return Sounds.OTHER
+    if _MAILBOX.search(plain):
+        return Sounds.MAILBOX
     if _ASKS.search(plain):
         return Sounds.ASKING
     return Sounds.WAITING if _WAITS.search(plain) else Sounds.OTHER

@@ -35,12 +35,12 @@ def heard(call_id: str, attempt_id: str) -> Response:
         return twiml(on_the_line.from_the_start(call, handoff, attempt, turn=turn + 1))
     words = request.form.get("SpeechResult", "")
     sounds = sounds_like(words)
-    if sounds is Sounds.OTHER or asked >= MOST_ASKED:
-        if words:
-            at.calls.screener_spoke(call_id, sounds is not Sounds.OTHER)
-        # Said nothing: somebody may have picked up in silence, and hears it all, once.
-        return twiml(on_the_line.from_the_start(call, handoff, attempt, turn=turn + 1, once=not words))
-    at.calls.screener_spoke(call_id, True)
+    if words and sounds is not Sounds.MAILBOX:  # behind a screener, it means that nobody took the call
+        at.calls.screener_spoke(call_id, sounds is not Sounds.OTHER)
+    if sounds in (Sounds.OTHER, Sounds.MAILBOX) or asked >= MOST_ASKED:
+        # In silence somebody may have picked up as well, and hears it all, once.
+        once = not words or sounds is Sounds.MAILBOX
+        return twiml(on_the_line.from_the_start(call, handoff, attempt, turn=turn + 1, once=once))
     contact = at.handoffs.rules().people.contact(call.contact)
     following = at.settings.public_url + urls.heard(call_id, attempt_id, turn=turn + 1, asked=asked + 1)
     return twiml(

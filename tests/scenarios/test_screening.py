@@ -66,6 +66,17 @@ def test_a_call_that_only_the_screener_took_was_screened(world: World) -> None:
     world.reached(world.ben).press("1").hears("Thank you")
 
 
+@pytest.mark.slow
+def test_a_screened_call_that_ends_on_the_mailbox_was_screened_too(world: World) -> None:
+    world.ada.behaves("screening")
+    handoff = world.open()
+    world.ada.expect_text()
+    world.advance_until(lambda: len(world.creates()) == 2, "Ben is rung", at_most_s=200)
+    world.ada.missed_call("completed")
+    assert world.dispositions(handoff)[0] == ("ada", "screened")
+    world.reached(world.ben).press("1").hears("Thank you")
+
+
 def test_saying_yes_is_no_yes(world: World) -> None:
     handoff = world.open()
     call = world.reached(world.ada)
