@@ -227,8 +227,10 @@ def _hang_up(services: Services, call_id: str, *, even_ended: bool = False) -> b
     if call.provider_id is None:
         return False  # its create is on the way or unknown; a callback or the look-up will name it
     try:
-        if call.machine is not None:
+        if call.machine is not None and not call.keyed:
             _leave(services, call, call.provider_id)
+        elif call.machine is not None and _somebody_needed(services, call):
+            return True  # a person after all, who pressed a key after the verdict, and may go on listening
         elif call.state is CallState.ANSWERED:
             if _is_theirs(services, call):
                 return True  # they said "I'm on it" by link, and may go on listening
@@ -250,8 +252,6 @@ def _hang_up(services: Services, call_id: str, *, even_ended: bool = False) -> b
 def _leave(services: Services, call: Call, provider_id: str) -> None:
     """Takes leave of a machine: with a short message while somebody is still needed, else without a word. The
     line stays taken until the provider says that the call is over."""
-    if call.keyed:
-        return  # a person, who pressed a key after the verdict
     if call.machine == dispositions.FAX or not _somebody_needed(services, call):
         services.gateway.hang_up(provider_id)
     else:
