@@ -35,12 +35,38 @@ def end_attempt(
     if attempt is None or attempt.ended_at is not None:
         return None
     draft = Draft(handoff, now)
+    _end(draft, attempt, disposition, rules, detail, other_number=other_number)
+    return draft.change()
+
+
+def machine_took_it(
+    handoff: Handoff, attempt_id: str, rules: Rules, now: int, *, detail: str
+) -> Change | None:
+    """A machine has the call: nobody is reached by it, and the ladder goes on, although the line is still
+    taken. None when the attempt had ended, or somebody had pressed a key in it."""
+    attempt = handoff.attempt(attempt_id)
+    if attempt is None or attempt.ended_at is not None or attempt.disposition is not None:
+        return None
+    draft = Draft(handoff, now)
+    draft.note(EventType.MACHINE_HEARD, SERVICE, attempt=attempt_id, contact=attempt.contact, detail=detail)
+    _end(draft, attempt, Disposition.VOICEMAIL, rules, detail, other_number=True)
+    return draft.change()
+
+
+def _end(
+    draft: Draft,
+    attempt: Attempt,
+    disposition: Disposition,
+    rules: Rules,
+    detail: str | None,
+    *,
+    other_number: bool,
+) -> None:
     goes_on = _ended(draft, attempt, disposition, detail)
     absent = other_number and disposition in NOT_THERE
     if goes_on and not (absent and try_next_number(draft, rules, attempt)):
         if not open_calls(draft.handoff):
             advance(draft, rules)
-    return draft.change()
 
 
 def put_to_bed(

@@ -109,6 +109,49 @@ class Calls:
             ),
         )
 
+    def machine_took_it(self, call_id: str, verdict: str, detail: str) -> None:
+        """Detection says that a machine has the line. Where no key was pressed its attempts end, the ladder
+        goes on at once, and the call is taken leave of. A verdict that comes late or twice changes nothing.
+        """
+
+        def move(call: Call) -> Call | None:
+            if call.keyed or call.machine is not None or call.state in (CallState.DUE, CallState.ENDED):
+                return None
+            return call.model_copy(update={"machine": verdict, "rev": call.rev + 1})
+
+        self._change(
+            call_id,
+            move,
+            entries=lambda _: (
+                lambda handoff, attempt, now: attempts.machine_took_it(
+                    handoff, attempt, self.handoffs.rules(), now, detail=detail
+                )
+            ),
+            leaves=lambda call, now: [effects.hang_up(call.id, now)],
+        )
+
+    def screener_spoke(self, call_id: str, is_screener: bool) -> None:
+        """Whether the last words heard on it were a call screener's."""
+        self._change(
+            call_id,
+            lambda call: (
+                None
+                if call.screened is is_screener
+                else call.model_copy(update={"screened": is_screener, "rev": call.rev + 1})
+            ),
+        )
+
+    def keyed(self, call_id: str) -> None:
+        """A key was pressed, whatever it means: neither a machine nor a screener has the line."""
+        self._change(
+            call_id,
+            lambda call: (
+                None
+                if call.keyed and not call.screened
+                else call.model_copy(update={"keyed": True, "screened": False, "rev": call.rev + 1})
+            ),
+        )
+
     def pressed(self, call_id: str, key: str, turn: int) -> None:
         """Keeps which key was pressed in document `turn`, for "what did they press?"; each counts once."""
         self._change(

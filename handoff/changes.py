@@ -212,7 +212,9 @@ def open_calls(handoff: Handoff) -> list[Attempt]:
 
 
 def hang_up_others(draft: Draft, deciding: str | None) -> None:
-    """End every call that has not ended, but for the one in which the decision was just made."""
+    """End every call that has not ended, but for the one in which the decision was just made. A machine may
+    still be listening to a message when its attempt is over."""
     for one in draft.handoff.attempts:
-        if one.channel is Channel.CALL and one.call and one.ended_at is None and one.id != deciding:
+        on = one.ended_at is None or one.disposition is Disposition.VOICEMAIL
+        if one.channel is Channel.CALL and one.call and on and one.id != deciding:
             draft.effects.append(effects.hang_up(one.call, draft.now))

@@ -78,6 +78,11 @@ def _policies(people: People) -> Iterator[Finding]:
         ladder = ", then ".join(_step(step) for step in policy.steps)
         rounds = f", {policy.rounds} times" if policy.rounds > 1 else ""
         yield Finding("ok", f"policy {policy.name} rings {ladder}{rounds}")
+        if policy.detect_machines:
+            yield Finding(
+                "ok",
+                f"policy {policy.name} detects machines: Twilio bills that per call, and it can be wrong",
+            )
     if len(people.contacts) == 1:
         yield Finding("??", "only one person can be reached: a second is rung when the first is not there")
 

@@ -333,6 +333,9 @@ class Call(Record):
     ended_at: int | None = None
     provider_id: str | None = None
     heard_all: bool = False  # the voice came to its goodbye without a key
+    machine: str | None = None  # what detection took for the one who answered, once it counts as a machine
+    screened: bool = False  # the last words heard were a call screener's
+    keyed: bool = False  # a key was pressed, whatever it means: no machine has the line
     pressed: str = ""  # every key that counted, in order, for "what did they press?"
     pressed_turn: int = 0  # the document in which the newest of them was pressed
 

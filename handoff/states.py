@@ -149,8 +149,8 @@ class Disposition(StrEnum):
     DECLINED = "declined"  #: the person said no, or passed it to the next person
     NO_INPUT = "no_input"  #: picked up, heard everything, pressed nothing: perhaps no person at all
     HUNG_UP = "hung_up"  #: picked up and hung up before the end, without a key
-    VOICEMAIL = "voicemail"  #: a machine took the call
-    SCREENED = "screened"  #: call screening took the call
+    VOICEMAIL = "voicemail"  #: a machine took the call: a mailbox or, rarely, a fax
+    SCREENED = "screened"  #: call screening took the call, and nobody pressed a key
     BUSY = "busy"
     NO_ANSWER = "no_answer"
     UNREACHABLE = "unreachable"  #: the network could not reach the number now

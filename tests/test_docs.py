@@ -11,6 +11,9 @@ import pytest
 
 from handoff import cli, errors, states
 from handoff.config import BadSettings, from_environment
+from handoff.ladder import NOT_THERE
+from handoff.states import Disposition
+from voice import dispositions, twilio_errors
 
 ROOT = Path(__file__).parents[1]
 
@@ -43,6 +46,26 @@ def test_a_setting_that_is_needed_is_called_needed() -> None:
 
 def test_the_drawn_states_are_the_states_of_the_code() -> None:
     assert read("docs/states.md") == states.document(), "run `make docs`"
+
+
+def test_every_disposition_is_explained_with_what_leads_to_it_and_what_follows() -> None:
+    table = [line.strip("|").split("|") for line in read("docs/dispositions.md").splitlines()]
+    rows = {Disposition(name.strip(" `")): cells for name, *cells in table if name.startswith(" `")}
+    assert list(rows) == list(Disposition)
+    for one, (calls, texts, follows) in rows.items():
+        assert follows.startswith(" next number") is (one in NOT_THERE), one
+        rest = {code for code, row in twilio_errors.CODES.items() if row.disposition is one}
+        failed = {code for code, what in dispositions.TEXT_FAILURES.items() if what is one}
+        assert codes_in(calls) == rest, one
+        assert codes_in(texts) - rest == failed - rest, one
+    for (status, _), one in dispositions.UNANSWERED.items():
+        assert f"`{status}`" in rows[one][0], one
+    for verdict in dispositions.MACHINES:
+        assert f"`{verdict}`" in rows[Disposition.VOICEMAIL][0]
+
+
+def codes_in(cell: str) -> set[int]:
+    return {int(code) for code in re.findall(r"\b\d{5}\b", cell)}
 
 
 def test_every_error_code_is_explained_with_its_status() -> None:

@@ -71,6 +71,7 @@ def place_call(services: Services, effect: Effect) -> bool:
             status_url=base + urls.call_status(call.id),
             ring_s=call.ring_s,
             time_limit_s=services.settings.longest_call_s,
+            machine_url=base + urls.machine(call.id) if _detects_machines(services, call) else None,
         )
     except Retryable as error:
         return _try_again(services, effect, call, error)
@@ -200,6 +201,7 @@ def ended_as(call: Call, status: str, sip_code: int | None, answered_by: str | N
         status,
         was_answered=call.answered_at is not None,
         heard_all=call.heard_all,
+        screened=call.screened,
         sip_code=sip_code,
         answered_by=answered_by,
     )
@@ -232,7 +234,11 @@ def _hang_up(services: Services, call_id: str, *, even_ended: bool = False) -> b
     if call.provider_id is None:
         return False  # its create is on the way or unknown; a callback or the look-up will name it
     try:
-        if call.state is CallState.ANSWERED:
+        if call.machine is not None and not call.keyed:
+            _leave(services, call, call.provider_id)
+        elif call.machine is not None and _somebody_needed(services, call):
+            return True  # a person after all, who pressed a key after the verdict, and may go on listening
+        elif call.state is CallState.ANSWERED:
             if _is_theirs(services, call):
                 return True  # they said "I'm on it" by link, and may go on listening
             services.gateway.redirect(call.provider_id, services.settings.public_url + urls.settled(call.id))
@@ -248,6 +254,27 @@ def _hang_up(services: Services, call_id: str, *, even_ended: bool = False) -> b
         log.warning("hang_up_failed", code=error.code, why=str(error))
         return False
     return True
+
+
+def _leave(services: Services, call: Call, provider_id: str) -> None:
+    """Takes leave of a machine: with a short message while somebody is still needed, else without a word. The
+    line stays taken until the provider says that the call is over."""
+    if call.machine == dispositions.FAX or not _somebody_needed(services, call):
+        services.gateway.hang_up(provider_id)
+    else:
+        services.gateway.redirect(provider_id, services.settings.public_url + urls.message(call.id))
+
+
+def _somebody_needed(services: Services, call: Call) -> bool:
+    found = [services.store.read(entry.handoff) for entry in call.entries]
+    return any(one is not None and not one.closed and one.acknowledged is None for one in found)
+
+
+def _detects_machines(services: Services, call: Call) -> bool:
+    """Whether the policy of a handoff that it carries asks for it."""
+    people = services.handoffs.rules().people
+    found = [services.store.read(entry.handoff) for entry in call.entries]
+    return any(one is not None and people.policy_for(one).detect_machines for one in found)
 
 
 def _is_theirs(services: Services, call: Call) -> bool:

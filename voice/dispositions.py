@@ -27,7 +27,7 @@ _CALL_STATES: Mapping[str, CallState] = {
 
 #: (final status, SIP code) of a call that nobody picked up; None stands for any other code.
 #: https://www.twilio.com/docs/voice/api/call-resource and, for 404 and 487, its SipResponseCode.
-_UNANSWERED: Mapping[tuple[str, int | None], Disposition] = {
+UNANSWERED: Mapping[tuple[str, int | None], Disposition] = {
     ("busy", None): Disposition.BUSY,
     ("no-answer", None): Disposition.NO_ANSWER,  # nobody, or rejected by hand; 487 = the ring time ran out
     ("failed", None): Disposition.UNREACHABLE,
@@ -36,11 +36,13 @@ _UNANSWERED: Mapping[tuple[str, int | None], Disposition] = {
     ("canceled", None): Disposition.WITHDRAWN,  # only we can cancel our own call
 }
 
+FAX = "fax"
 #: https://www.twilio.com/docs/voice/answering-machine-detection : verdicts that mean a machine has the line.
 #: `human` and `unknown` are absent on purpose: neither proves a person (promise 4).
-_MACHINES = frozenset(
-    {"machine_start", "machine_end_beep", "machine_end_silence", "machine_end_other", "fax"}
-)
+MACHINES = frozenset({"machine_start", "machine_end_beep", "machine_end_silence", "machine_end_other", FAX})
+#: Those upon which a call under way is given up. `machine_start` comes before the end of a greeting, and only
+#: in a mode that is never asked for.
+_ACTED_UPON = MACHINES - {"machine_start"}
 
 #: How far a text has come. A callback of a rank not above the present one changes nothing, so late and
 #: repeated ones are harmless, and of two equal ends the first stays. A receipt outranks a failure, in
@@ -61,7 +63,7 @@ _TEXT_RANKS: Mapping[str, int] = {
 }
 
 #: Why a text failed, by the ErrorCode of its status callback; https://www.twilio.com/docs/api/errors/CODE.
-_TEXT_FAILURES: Mapping[int, Disposition] = {
+TEXT_FAILURES: Mapping[int, Disposition] = {
     21610: Disposition.OPTED_OUT,  # the person sent STOP; only their START lifts it
     30001: Disposition.PROVIDER_ERROR,  # queue overflow
     30002: Disposition.BLOCKED,  # account suspended
@@ -77,6 +79,7 @@ _TEXT_FAILURES: Mapping[int, Disposition] = {
     30032: Disposition.BLOCKED,  # toll-free number not verified
     30034: Disposition.BLOCKED,  # 10DLC number not registered
     30035: Disposition.BLOCKED,  # number still being configured
+    30036: Disposition.PROVIDER_ERROR,  # not passed on within its validity
     30410: Disposition.PROVIDER_ERROR,  # provider time-out
     30450: Disposition.PROVIDER_ERROR,  # pumping protection, 15 to 30 minutes
     63016: Disposition.BLOCKED,  # WhatsApp: a template is needed outside the 24-hour window
@@ -89,30 +92,39 @@ def call_state(status: str) -> CallState | None:
     return _CALL_STATES.get(status)
 
 
+def is_machine(verdict: str) -> bool:
+    """Whether a call under way is given up upon this verdict of machine detection."""
+    return verdict in _ACTED_UPON
+
+
 def ended_as(
     status: str,
     *,
     was_answered: bool,
     heard_all: bool,
+    screened: bool = False,
     sip_code: int | None = None,
     answered_by: str | None = None,
 ) -> Disposition:
     """What a call that ended without a key that counted told us.
 
     `was_answered`: our script ran or an answered callback came. `heard_all`: it reached its goodbye.
+    `screened`: the last words heard were a call screener's, whoever may have picked up since without a word.
     `completed` alone only says that something picked up, a person or a machine, so that without our
     script having run it stays unknown. A status that is no end is unknown as well.
     """
-    if answered_by in _MACHINES:
+    if answered_by in MACHINES:
         return Disposition.VOICEMAIL
     if status == "completed":
+        if screened:
+            return Disposition.SCREENED
         if heard_all:
             return Disposition.NO_INPUT
         return Disposition.HUNG_UP if was_answered else Disposition.UNKNOWN
     if status == "failed" and was_answered:
         return Disposition.PROVIDER_ERROR  # the line broke during the call; the number itself was reached
-    fallback = _UNANSWERED.get((status, None), Disposition.UNKNOWN)
-    return _UNANSWERED.get((status, sip_code), fallback)
+    fallback = UNANSWERED.get((status, None), Disposition.UNKNOWN)
+    return UNANSWERED.get((status, sip_code), fallback)
 
 
 def text_rank(status: str) -> int:
@@ -134,7 +146,7 @@ def text_disposition(status: str, error_code: int | None = None) -> Disposition 
         case "failed" | "undelivered":
             if error_code is None:
                 return Disposition.PROVIDER_ERROR
-            return _TEXT_FAILURES.get(error_code, Disposition.PROVIDER_ERROR)
+            return TEXT_FAILURES.get(error_code, Disposition.PROVIDER_ERROR)
         case "canceled":
             return Disposition.WITHDRAWN
         case _:

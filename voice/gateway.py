@@ -78,11 +78,19 @@ class Gateway(Protocol):
     """A telephone provider. Every method raises Permanent, Retryable or Unknown, and nothing else."""
 
     def place_call(
-        self, number: str, *, voice_url: str, status_url: str, ring_s: int, time_limit_s: int
+        self,
+        number: str,
+        *,
+        voice_url: str,
+        status_url: str,
+        ring_s: int,
+        time_limit_s: int,
+        machine_url: str | None = None,
     ) -> Placed:
         """Ring an E.164 number for about `ring_s` seconds; the call ends `time_limit_s` after the answer.
 
-        `voice_url` is asked what to say once something picks up; `status_url` hears of every change.
+        `voice_url` is asked what to say once something picks up; `status_url` hears of every change. With
+        `machine_url` the provider listens meanwhile whether a machine picked up, and tells it there.
         """
 
     def send_text(self, number: str, body: str, *, status_url: str, valid_s: int) -> Placed:

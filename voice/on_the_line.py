@@ -12,7 +12,7 @@ from handoff import ladder
 from handoff.models import Actor, ActorKind, Attempt, Call, Channel, Decision, Handoff, Proof
 from handoff.outcomes import Outcome
 from handoff.states import Disposition, State
-from voice import scripts, urls
+from voice import scripts, unattended, urls
 from voice.guarded import blueprint, services, spoken_for, twiml
 from voice.keypad import Action, Key, keys_for, meaning
 
@@ -32,7 +32,7 @@ def answered(call_id: str) -> Response:
         return twiml(scripts.nobody_home())
     if handoff.closed:
         return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=_voice(call)))
-    return twiml(_menu(call, handoff, attempt, turn=1, silent=1))
+    return twiml(_menu(call, handoff, attempt, turn=1, silent=1, listens=_screens_calls(call)))
 
 
 @bp.post("/calls/<call_id>/attempts/<attempt_id>/again")
@@ -69,6 +69,8 @@ def key(call_id: str, attempt_id: str) -> Response:
         return twiml(scripts.nobody_home())
     turn, silent, held = _where()
     digits = request.values.get("Digits", "") or request.args.get("key", "")
+    if digits:
+        at.calls.keyed(call_id)
     keys = _keys(handoff) if not handoff.closed else keys_for(_as_open(handoff), has_next=False)
     action = meaning(keys, digits)
     command = f"key-{attempt.id}-{turn}-{digits}"
@@ -129,19 +131,41 @@ def _act(call: Call, handoff: Handoff, attempt: Attempt, action: Action, command
             return do.acknowledge(handoff.id, decision, command, attempt=attempt.id)
 
 
+def from_the_start(call: Call, handoff: Handoff, attempt: Attempt, *, turn: int, once: bool = False) -> str:
+    """Everything again, for somebody who may have come to the phone only now; `once`: no menu after it."""
+    if turn > MOST_TURNS:
+        services().calls.heard_everything(call.id)
+        return scripts.goodbye_no_input(text_sent=_text_sent(handoff, attempt), voice=_voice(call))
+    silent = scripts.LAST_TURN if once else 1
+    return _menu(call, handoff, attempt, turn=turn, silent=silent, first=True)
+
+
 def _menu(
-    call: Call, handoff: Handoff, attempt: Attempt, *, turn: int, silent: int, slow: bool = False
+    call: Call,
+    handoff: Handoff,
+    attempt: Attempt,
+    *,
+    turn: int,
+    silent: int,
+    slow: bool = False,
+    first: bool = False,
+    listens: bool = False,
 ) -> str:
+    """`first`: as if nothing had been said yet. `listens`: words are heard too, for a screener's are among
+    them."""
+    voice = _voice(call)
+    heard_url = services().settings.public_url + urls.heard(call.id, attempt.id, turn=turn)
     return scripts.greeting(
         handoff,
         _keys(handoff),
-        key_url=_key_url(call.id, attempt.id, turn=turn, silent=silent),
+        key_url=heard_url if listens else _key_url(call.id, attempt.id, turn=turn, silent=silent),
         again_url=_again_url(call.id, attempt.id, turn=turn + 1, silent=silent + 1),
-        turn=silent,
+        turn=1 if first else silent,
         text_sent=_text_sent(handoff, attempt),
         caller_word=_caller_word(call),
         slow=slow,
-        voice=_voice(call),
+        hears=unattended.listening(voice) if listens else None,
+        voice=voice,
     )
 
 
@@ -185,6 +209,11 @@ def _voice(call: Call) -> scripts.Voice:
     """As this contact wants it."""
     contact = services().handoffs.rules().people.contact(call.contact)
     return scripts.Voice(language=contact.language) if contact else scripts.PLAIN
+
+
+def _screens_calls(call: Call) -> bool:
+    contact = services().handoffs.rules().people.contact(call.contact)
+    return contact is not None and contact.screens_calls
 
 
 def _caller_word(call: Call) -> str | None:

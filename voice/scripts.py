@@ -7,7 +7,7 @@ The documents are sent as `text/xml; charset=utf-8`; when to say which is on_the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -50,10 +50,12 @@ def greeting(
     text_sent: bool,
     caller_word: str | None = None,
     slow: bool = False,
+    hears: Mapping[str, str] | None = None,
     voice: Voice = PLAIN,
 ) -> str:
     """The caller word, who calls, for which agent and why, at once; then the menu. Turns count from 1, later
-    ones are shorter. `slow`: with a breath after each sentence.
+    ones say the reason again, for who came in the middle. `slow`: with a breath after each sentence. `hears`:
+    what the Gather needs to take words too, which go to `key_url`.
 
     `key_url` gets the key; `again_url` is asked when none came and should carry the next turn. After the
     last turn this is `goodbye_no_input`. `text_sent`: whether a text with the link went out to this contact.
@@ -65,8 +67,10 @@ def greeting(
         why = f"{word}Handoff for {_agent(handoff)}. {_reason(handoff, text_sent)}"
         opening = [why, _where(handoff, text_sent)]
     else:
-        opening = ["I did not hear a key.", f"This is for {_agent(handoff)}."]
-    return _Script(voice).listen([*opening, _menu(keys)], keys, key_url, slow=slow).then(again_url)
+        brief = sentences(_reason(handoff, text_sent))[0]
+        opening = ["I did not hear a key.", f"This is for {_agent(handoff)}.", brief]
+    said = [*opening, _menu(keys)]
+    return _Script(voice).listen(said, keys, key_url, slow=slow, hears=hears).then(again_url)
 
 
 def unknown_key(
@@ -189,11 +193,14 @@ class _Script:
         *,
         wait_s: int = WAIT_S,
         slow: bool = False,
+        hears: Mapping[str, str] | None = None,
     ) -> _Script:
         """Speaks, and takes one key at any moment. No finish key, so that `*` and `#` count as keys."""
         assert keys, "a menu without keys"
         gather = self._response.gather(
-            input="dtmf", action=key_url, method="POST", num_digits=1, finish_on_key="", timeout=wait_s
+            **{"input": "dtmf", "num_digits": 1, "finish_on_key": "", "timeout": wait_s, **(hears or {})},
+            action=key_url,
+            method="POST",
         )
         for text in filter(None, said):
             for part in sentences(text) if slow else [text]:

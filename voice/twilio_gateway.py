@@ -78,10 +78,27 @@ class TwilioGateway:
         self._from = from_number
 
     def place_call(
-        self, number: str, *, voice_url: str, status_url: str, ring_s: int, time_limit_s: int
+        self,
+        number: str,
+        *,
+        voice_url: str,
+        status_url: str,
+        ring_s: int,
+        time_limit_s: int,
+        machine_url: str | None = None,
     ) -> Placed:
-        """See Gateway. Recording and machine detection stay off."""
+        """See Gateway. Nothing is recorded. Detection never holds the line silent, and knows a machine when
+        its greeting is over. https://www.twilio.com/docs/voice/answering-machine-detection
+        """
         self._not_to_ourselves(number)
+        detection: dict[str, Any] = {}
+        if machine_url is not None:
+            detection = {
+                "machine_detection": "DetectMessageEnd",
+                "async_amd": "true",
+                "async_amd_status_callback": machine_url,
+                "async_amd_status_callback_method": "POST",
+            }
         with in_our_words():
             call = self._api.calls.create(
                 to=number,
@@ -96,6 +113,7 @@ class TwilioGateway:
                 status_callback_method="POST",
                 timeout=ring_s,
                 time_limit=time_limit_s,
+                **detection,
             )
             return _placed(call)
 

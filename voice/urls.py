@@ -28,6 +28,22 @@ def settled(call: str) -> str:
     return f"/twilio/calls/{call}/settled"
 
 
+def machine(call: str) -> str:
+    """Gets the verdict of machine detection."""
+    return f"/twilio/calls/{call}/machine"
+
+
+def message(call: str) -> str:
+    """Says what is left to a mailbox."""
+    return f"/twilio/calls/{call}/message"
+
+
+def heard(call: str, attempt: str, *, turn: int, asked: int = 0) -> str:
+    """Gets the words heard where a call screener may have the line. `turn` numbers the document, `asked` how
+    often a screener was told who calls."""
+    return f"/twilio/calls/{call}/attempts/{attempt}/heard?" + urlencode({"turn": turn, "asked": asked})
+
+
 def call_status(call: str) -> str:
     """Gets the call's status callbacks."""
     return f"/twilio/calls/{call}/status"

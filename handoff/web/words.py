@@ -37,7 +37,7 @@ CALL_ENDS = {
     Disposition.DECLINED: "said no",
     Disposition.NO_INPUT: "picked up, and no key was pressed",
     Disposition.HUNG_UP: "picked up and hung up without a key",
-    Disposition.VOICEMAIL: "a voicemail took the call",
+    Disposition.VOICEMAIL: "a machine took the call",
     Disposition.SCREENED: "call screening took the call",
     Disposition.BUSY: "busy",
     Disposition.NO_ANSWER: "no answer",

@@ -168,6 +168,24 @@ def test_a_callback_about_a_call_that_nobody_knows_changes_nothing(world: World)
     assert answer.status_code == 200 and "is over" in answer.text
 
 
+def test_a_no_answer_of_which_nothing_else_was_heard_is_one(world: World) -> None:
+    # Telephony case 53: as it was captured, the first and only callback of its call.
+    world.phone.faults({"lose_callbacks": 1})
+    handoff = world.open()
+    world.ada.expect_text()
+    ringing = world.ada.let_ring()
+    fields = {
+        "CallSid": ringing.sid,
+        "CallStatus": "no-answer",
+        "SequenceNumber": "0",
+        "SipResponseCode": "487",
+    }
+    path = path_of(world.creates()[0]["form"]["StatusCallback"][0])
+    assert world.twilio(path, fields | {"CallDuration": "0", "Duration": "0"}).status_code == 204
+    assert world.dispositions(handoff)[0] == ("ada", "no_answer")
+    world.reached(world.ben).press("1").hears("Thank you")
+
+
 def test_callbacks_are_asked_for_one_by_one(world: World) -> None:
     """All four events in one value, parted by spaces, once meant that only the last one ever came."""
     world.open()

@@ -25,6 +25,20 @@ def test_a_late_sent_does_not_lower_a_delivered(world: World) -> None:
     _ended(world)
 
 
+def test_a_message_app_that_looks_at_the_link_settles_and_opens_nothing(world: World) -> None:
+    # Telephony cases 62 and 63.
+    world.ada.behaves("rings", previews=True)
+    handoff = world.open()
+    ringing = world.ada.let_ring()
+    page = world.page(world.ada)
+    world.settle()
+    assert len([one for one in world.web.served if one.path.startswith("/h/")]) >= 3
+    assert world.show(handoff)["state"] == "escalating"
+    page.read().press("It’s done")
+    assert world.show(handoff)["state"] == "resolved"
+    ringing.ended("canceled")
+
+
 def test_a_failure_after_sent_is_not_taken_for_a_repetition(world: World) -> None:
     """Once everything after the first report for a text was skipped, failures too."""
     handoff = _silent(world)

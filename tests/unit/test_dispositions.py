@@ -11,7 +11,7 @@ from twilio.rest.api.v2010.account.message import MessageInstance
 
 from handoff.states import CallState, Disposition
 from tests.shared_data import shared
-from voice.dispositions import call_state, ended_as, text_disposition, text_rank
+from voice.dispositions import call_state, ended_as, is_machine, text_disposition, text_rank
 
 
 def words_of(enum: type) -> set[str]:
@@ -63,6 +63,21 @@ def test_a_machine_is_a_voicemail_whatever_it_listened_to(verdict: str) -> None:
     for heard_all in (True, False):
         known = {"was_answered": True, "heard_all": heard_all, "answered_by": verdict}
         assert final("completed", **known) is Disposition.VOICEMAIL
+
+
+def test_a_verdict_gives_up_a_call_under_way_only_when_a_greeting_is_over() -> None:
+    given_up = {
+        one for one in shared("twilio/strict-overlay.json")["call"]["answered_by"] if is_machine(one or "")
+    }
+    assert given_up == {"machine_end_beep", "machine_end_silence", "machine_end_other", "fax"}
+    assert not is_machine("MACHINE_END_BEEP") and not is_machine("a word nobody knows")
+
+
+def test_a_call_in_which_only_a_screener_spoke_was_screened_however_long_it_was() -> None:
+    for heard_all in (True, False):
+        said = final("completed", was_answered=True, heard_all=heard_all, screened=True)
+        assert said is Disposition.SCREENED
+    assert final("busy", screened=True) is Disposition.BUSY
 
 
 def test_every_verdict_of_machine_detection_has_been_decided_about() -> None:

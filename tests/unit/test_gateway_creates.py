@@ -42,10 +42,23 @@ def test_a_call_is_asked_for_once_with_four_events_in_fields_of_their_own(peer: 
     ]
 
 
+def test_machine_detection_is_asked_for_in_the_background_only(peer: Peer) -> None:
+    # Without the callback's address Twilio would tell the verdict to nobody:
+    # https://www.twilio.com/docs/api/errors/21262
+    ring(peer.url, machine_url="https://pub.example/machine")
+    [(_, _, fields)] = peer.asked
+    assert {name: fields[name] for name in fields if "Machine" in name or "Amd" in name} == {
+        "MachineDetection": ["DetectMessageEnd"],
+        "AsyncAmd": ["true"],
+        "AsyncAmdStatusCallback": ["https://pub.example/machine"],
+        "AsyncAmdStatusCallbackMethod": ["POST"],
+    }
+
+
 def test_every_field_of_a_create_is_one_that_twilio_knows(peer: Peer) -> None:
     # Telephony case 14, against Twilio's own description: an unknown name would be ignored silently.
     paths = shared("twilio/twilio_api_v2010.json")["paths"]
-    ring(peer.url)
+    ring(peer.url, machine_url="https://pub.example/machine")
     gateway(peer.url).send_text(ADA, "hello", status_url=STATUS_URL, valid_s=60)
     for (_, path, fields), resource in zip(peer.asked, ("Calls", "Messages"), strict=True):
         assert path.endswith(f"/{resource}.json")

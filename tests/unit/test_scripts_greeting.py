@@ -59,7 +59,11 @@ def test_silence_is_asked_about_twice_and_then_decides_nothing() -> None:
     # Telephony case 30.
     second, third = heard(greet(handoff(), turn=2)), heard(greet(handoff(), turn=3))
     assert second == third
-    assert second.startswith("I did not hear a key. This is for shopper. Press 1 when it is done.")
+    assert second.startswith(
+        "I did not hear a key. This is for shopper. A checkbox is blocking checkout. Press 1 when it is done."
+    ), "whoever came in the middle hears what it is about"
+    long = heard(greet(handoff(reason="The cart is locked. Then there was more to say."), turn=2))
+    assert "The cart is locked. Press 1" in long
     assert len(second) < len(heard(greet(handoff(), turn=1)))
     last = greet(handoff(), turn=4)
     assert last == scripts.goodbye_no_input(text_sent=True)

@@ -87,10 +87,15 @@ def gateway(url: str, **settings: Any) -> TwilioGateway:
     return TwilioGateway(SID, TOKEN, OURS, url, **({"timeout_s": 5.0, "environment": {}} | settings))
 
 
-def ring(url: str, **settings: Any) -> Placed:
+def ring(url: str, *, machine_url: str | None = None, **settings: Any) -> Placed:
     """One call to Ada through the gateway."""
     return gateway(url, **settings).place_call(
-        ADA, voice_url=VOICE_URL, status_url=STATUS_URL, ring_s=25, time_limit_s=600
+        ADA,
+        voice_url=VOICE_URL,
+        status_url=STATUS_URL,
+        ring_s=25,
+        time_limit_s=600,
+        machine_url=machine_url,
     )
 
 

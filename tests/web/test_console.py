@@ -199,7 +199,7 @@ def test_the_whole_story_is_told(site: Site) -> None:
     for told in (
         "shopper asked a question",
         "blocked: our account or number may not send it. Twilio error 30034",
-        "Call to Ada: a voicemail took the call.",
+        "Call to Ada: a machine took the call.",
         "Step 2: it is Ben’s turn.",
         "Ben answered (link in the text):",
         "1 Ada Street",

@@ -105,11 +105,23 @@ class Fails:
     asked: list[str] = field(default_factory=list)
 
     def place_call(
-        self, number: str, *, voice_url: str, status_url: str, ring_s: int, time_limit_s: int
+        self,
+        number: str,
+        *,
+        voice_url: str,
+        status_url: str,
+        ring_s: int,
+        time_limit_s: int,
+        machine_url: str | None = None,
     ) -> Placed:
         self._die_before()
         placed = self.inner.place_call(
-            number, voice_url=voice_url, status_url=status_url, ring_s=ring_s, time_limit_s=time_limit_s
+            number,
+            voice_url=voice_url,
+            status_url=status_url,
+            ring_s=ring_s,
+            time_limit_s=time_limit_s,
+            machine_url=machine_url,
         )
         self._die_after()
         return placed

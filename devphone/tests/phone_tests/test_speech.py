@@ -12,7 +12,7 @@ from twilio.rest import Client
 from devphone.testing import DevPhone
 
 from .answered_call import answered, codes, entered
-from .conftest import ADA
+from .conftest import ADA, OURS
 from .stub_application import Application
 
 SEVEN_SECONDS = "a" * 98
@@ -41,6 +41,35 @@ def test_what_is_said_reaches_the_action_after_a_silence(
     assert application.at("/key")[0].signed
     lines = [(line["who"], line["text"], line["at_s"]) for line in call.record()["transcript"]]
     assert lines[1:] == [("person", ONE_SECOND, 0), ("voice", "I see.", 3)]
+
+
+def test_what_a_screener_asks_is_understood_like_anything_else(
+    phone: DevPhone, client: Client, application: Application
+) -> None:
+    application.says(
+        "/voice", '<Gather input="dtmf speech" speechTimeout="2" action="/key"><Say>Hi.</Say></Gather>'
+    )
+    application.says("/key", "<Say>It is the shop.</Say><Pause length='30'/>")
+    phone.device(ADA).behaves("screening", greeting="Who is it? Who is it?", listens_s=8)
+    client.calls.create(to=ADA, from_=OURS, url=f"{application.url}/voice")
+    phone.settle()
+    phone.advance(2 + 1.5 + 2)
+    assert asked(application) == [("Who is it? Who is it?", None, None)]
+    phone.advance(7)
+    call = phone.device(ADA).screened_call(hearing="It is the shop.")
+    assert call.transcript == ["It is the shop."], "the question was there before the first prompt"
+
+
+def test_a_mailbox_is_understood_from_where_the_gather_begins(
+    phone: DevPhone, client: Client, application: Application
+) -> None:
+    application.says("/voice", '<Pause/><Gather input="speech" speechTimeout="2" action="/key"/>')
+    phone.device(ADA).behaves("voicemail", greeting="Fourteen chars and then some more")
+    client.calls.create(to=ADA, from_=OURS, url=f"{application.url}/voice")
+    phone.settle()
+    phone.advance(10)
+    assert entered(application, "SpeechResult") == ["and then some more"]
+    phone.device(ADA).missed_call("completed")
 
 
 def test_confidence_may_be_missing(phone: DevPhone, client: Client, application: Application) -> None:

@@ -39,10 +39,12 @@ class Devices:
         phone_of: Callable[[str], Phone],
         picks_up: Callable[[Call, Now, At], None],
         ends: Ends,
+        speaks: Callable[[Call, Now, str], None],
     ) -> None:
-        """`phone_of` says how a number behaves; `picks_up` is asked to answer, `ends` to end a call."""
+        """`phone_of` says how a number behaves; `picks_up` is asked to answer, `ends` to end a call; `speaks`
+        hears what the phone's end begins to say."""
         self._timers, self._outbox, self._phone_of = timers, outbox, phone_of
-        self._picks_up, self._ends = picks_up, ends
+        self._picks_up, self._ends, self._speaks = picks_up, ends, speaks
         self._rang: dict[tuple[str, str], float] = {}
 
     def ring(self, call: Call, now: Now) -> None:
@@ -128,6 +130,7 @@ class Devices:
         if text:
             call.hear(now, "device", text, seconds)
             self._outbox.happened("call.device_said", call, text=text, seconds=round(seconds, 1))
+            self._speaks(call, now, text)
         return seconds
 
     def _after(self, call: Call, now: Now, seconds: float, then: Callable[[Call, Now], None]) -> None:

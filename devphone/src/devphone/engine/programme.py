@@ -16,7 +16,7 @@ from .actions import FetchDocument, NoReply, Now, Reply, SendCallback
 from .gather import Gathering
 from .outbox import Outbox, call_fields
 from .records import Call, SeenDocument
-from .sounds import spoken_s
+from .sounds import CHARACTERS_A_SECOND, spoken_s
 from .timers import Timers
 from .twiml import Document, UnreadableDocument, Verb, read_reply, read_xml
 
@@ -123,6 +123,25 @@ class ProgrammeRunner:
         self._tell_partial(call, gathering)
         self._wait(call, now, over_s - now.s, self._gather_over)
 
+    def overhears(self, call: Call, now: Now, text: str) -> None:
+        """A mailbox or a screener begins to speak. Recognition can't tell who it is."""
+        gathering = call.programme.gathering
+        if gathering is None or not gathering.takes_speech:
+            return
+        call.programme.silent_documents = 0
+        over_s = gathering.say(text, None, now.s)
+        self._tell_partial(call, gathering)
+        self._wait(call, now, over_s - now.s, self._gather_over)
+
+    def _overhear_the_rest(self, call: Call, now: Now) -> None:
+        """Of what the phone's end is saying, a Gather that begins takes what is still to come."""
+        spoken = next((one for one in reversed(call.transcript) if one.who == "device" and one.lasts_s), None)
+        left_s = spoken.at_s + spoken.lasts_s - call.since_answer_s(now) if spoken else 0
+        if spoken is None or left_s <= 0:
+            return
+        rest = spoken.text[-round(left_s * CHARACTERS_A_SECOND) :]
+        self.overhears(call, now, rest if rest == spoken.text else rest.partition(" ")[2] or rest)
+
     def _tell_partial(self, call: Call, gathering: Gathering) -> None:
         """What was understood so far goes to the partialResultCallback; its answer is ignored."""
         rules, programme = gathering.rules, call.programme
@@ -220,7 +239,10 @@ class ProgrammeRunner:
             else:
                 self._ends(call, now, "completed", 200)
                 return
-            if (seconds := self._perform(call, now, verb)) > 0:
+            seconds = self._perform(call, now, verb)
+            if programme.gathering and programme.gathering.kind:
+                return  # somebody is speaking, and stops the prompt before it begins
+            if seconds > 0:
                 programme.silent_documents = 0
                 self._wait(call, now, seconds, self._next)
                 return
@@ -233,6 +255,7 @@ class ProgrammeRunner:
             case "Gather":
                 call.programme.gathering = gather.begin(verb)
                 self._warn(call, call.programme.gathering.warnings)
+                self._overhear_the_rest(call, now)
             case "Redirect":
                 method = verb.attributes.get("method", "POST").upper()
                 if method not in ("GET", "POST"):

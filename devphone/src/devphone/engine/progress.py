@@ -62,8 +62,9 @@ class CallProgress:
         """Shares the account's limits, timers, outbox and pace with the engine."""
         self._account_sid, self._timers, self._outbox, self._pace = account_sid, timers, outbox, pace
         self._account, self._phone_of = account, phone_of
-        self.devices = Devices(timers, outbox, phone_of, self._pick_up, self._end)
         self.programme = ProgrammeRunner(account_sid, timers, outbox, self._end, self._line_answers)
+        overhears = self.programme.overhears
+        self.devices = Devices(timers, outbox, phone_of, self._pick_up, self._end, overhears)
         self._opening = Opening(account_sid, timers, outbox, phone_of, self.programme)
 
     def start(self, call: Call, now: Now) -> None:
