@@ -14,7 +14,7 @@ from handoff import bootstrap
 from handoff.bootstrap import Services
 from handoff.ids import HANDOFF, is_id
 from handoff.web import api, console, health, openapi, person, pin, problems, shown, signin
-from voice import on_the_line, webhooks
+from voice import confirming, on_the_line, webhooks
 
 MAX_BODY_BYTES = 1_048_576
 
@@ -41,7 +41,7 @@ def create_app(services: Services | None = None) -> Flask:
     # Or `//` in a path is answered by a redirect that trusts the Host header.
     app.url_map.merge_slashes = False
     app.extensions["handoff"] = services
-    for module in (api, openapi, person, pin, signin, console, health, on_the_line, webhooks):
+    for module in (api, openapi, person, pin, signin, console, health, on_the_line, confirming, webhooks):
         app.register_blueprint(module.bp)
     openapi.register(app)
     shown.register(app)

@@ -72,6 +72,8 @@ class Pacer:
     def _ask(self, call: Call, urgency: Urgency, now: int, what: str) -> list[str]:
         limits, keys = self._limits, self._keys
         counted = [self._beginnings(call.number), self._today(now)]
+        # A call back goes on with one that was begun: the caps are there for new ones.
+        more = 1 if call.back is not None else 0
         answer: list[str] = self._pace(
             keys=[keys.pace, keys.pace_waiting, keys.pace_asks, *counted, keys.due, keys.effects],
             args=[
@@ -79,7 +81,7 @@ class Pacer:
                 now,
                 (Urgency.CRITICAL.rank - urgency.rank) * _A_CLASS + call.created_at,
                 limits.interval_ms,
-                json.dumps([[cap.count, cap.window_ms] for cap in limits.number_caps]),
+                json.dumps([[cap.count + more, cap.window_ms] for cap in limits.number_caps]),
                 limits.calls_a_day,
                 math.ceil(limits.money_a_day * 100),
                 limits.price_a_minute * 100,
