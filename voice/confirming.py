@@ -64,7 +64,6 @@ def _judge(
     contact = at.handoffs.rules().people.contact(call.contact)
     if pins.matches(typed, contact.pin if contact else None):
         return act(call, handoff, attempt, action, command, Proof.KEYPRESS_PIN)
-    log.warning("pin_refused", contact=call.contact)
     asked = Trigger.RESOLVE if action is Action.YES else Trigger.DECLINE
     return at.handoffs.decide(
         handoff.id, command, lambda fresh, now: attempts.pin_refused(fresh, attempt, asked, now)

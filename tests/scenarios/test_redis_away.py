@@ -35,8 +35,8 @@ def test_connections_that_break_under_a_callback_cost_nothing(world: World) -> N
     world.services.store.connections.commands.ping()
     world.redis.client_kill_filter(_type="normal", skipme=True)
     call.hang_up()
-    world.reached(world.ben).press("1").hears("Thank you")
-    assert world.dispositions(handoff) == [("ada", "hung_up"), ("ben", "resolved")]
+    world.ada.expect_call("We were cut off.").press("1").hears("Thank you")
+    assert world.dispositions(handoff) == [("ada", "hung_up"), ("ada", "resolved")]
 
 
 def test_who_answers_while_nothing_can_be_kept_is_asked_for_a_moment_and_then_hears_it(world: World) -> None:
