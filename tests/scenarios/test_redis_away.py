@@ -78,7 +78,7 @@ def test_a_store_that_stays_away_gets_an_apology_in_the_end(world: World) -> Non
     world.expected.errors = 1
     world.advance(60)
     assert world.dispositions(handoff)[0] == ("ada", "hung_up"), "found by a look-up"
-    world.reached(world.ben).press("1").hears("Thank you")
+    world.ada.expect_call("We were cut off.").press("1").hears("Thank you")
 
 
 def test_a_record_that_can_not_be_read_gets_an_apology_and_a_line_in_the_log(world: World) -> None:
