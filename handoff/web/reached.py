@@ -79,7 +79,7 @@ _CALL_STATES = {
 _GOOD = frozenset(
     {Disposition.ACKNOWLEDGED, Disposition.RESOLVED, Disposition.DECLINED, Disposition.DELIVERED}
 )
-_NEITHER = frozenset({Disposition.SENT, Disposition.WITHDRAWN})
+_NEITHER = frozenset({Disposition.SENT, Disposition.WITHDRAWN, Disposition.CALL_BACK})
 
 
 def _reached(story: Story, attempt: Attempt, rang_at: int | None, pressed: str) -> Reached:
