@@ -14,7 +14,7 @@ from handoff import bootstrap
 from handoff.bootstrap import Services
 from handoff.ids import HANDOFF, is_id
 from handoff.web import api, console, health, openapi, person, pin, problems, shown, signin
-from voice import machines, on_the_line, screening, webhooks
+from voice import confirming, machines, on_the_line, screening, webhooks
 
 MAX_BODY_BYTES = 1_048_576
 
@@ -50,6 +50,7 @@ def create_app(services: Services | None = None) -> Flask:
         console,
         health,
         on_the_line,
+        confirming,
         machines,
         screening,
         webhooks,

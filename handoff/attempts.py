@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from handoff.changes import Change, Draft, Rules, open_calls, update_attempt
+from handoff import calling_back
+from handoff.changes import Change, Decided, Draft, Rules, open_calls, update_attempt
 from handoff.ladder import NOT_THERE, advance, let_sleep, try_next_number
 from handoff.limits import Held
 from handoff.models import SERVICE, Attempt, Channel, EventType, Handoff
 from handoff.moments import rfc3339
-from handoff.states import Disposition, State
+from handoff.outcomes import lost
+from handoff.states import Disposition, State, Trigger
 
 
 def end_attempt(
@@ -25,17 +27,19 @@ def end_attempt(
     *,
     detail: str | None = None,
     other_number: bool = True,
+    was_answered: bool = False,
 ) -> Change | None:
     """An attempt has ended: put down what it told us, and go on with the ladder when nothing rings.
 
     What a person pressed in it stays what it was. None when the attempt had ended before. Without
-    `other_number` their next number is not tried: they are on the phone with us.
+    `other_number` their next number is not tried: they are on the phone with us. `was_answered`: a call that
+    was picked up, so that one which was cut off is placed again first.
     """
     attempt = handoff.attempt(attempt_id)
     if attempt is None or attempt.ended_at is not None:
         return None
     draft = Draft(handoff, now)
-    _end(draft, attempt, disposition, rules, detail, other_number=other_number)
+    _end(draft, attempt, disposition, rules, detail, other_number=other_number, was_answered=was_answered)
     return draft.change()
 
 
@@ -49,7 +53,7 @@ def machine_took_it(
         return None
     draft = Draft(handoff, now)
     draft.note(EventType.MACHINE_HEARD, SERVICE, attempt=attempt_id, contact=attempt.contact, detail=detail)
-    _end(draft, attempt, Disposition.VOICEMAIL, rules, detail, other_number=True)
+    _end(draft, attempt, Disposition.VOICEMAIL, rules, detail)
     return draft.change()
 
 
@@ -60,9 +64,12 @@ def _end(
     rules: Rules,
     detail: str | None,
     *,
-    other_number: bool,
+    other_number: bool = True,
+    was_answered: bool = False,
 ) -> None:
     goes_on = _ended(draft, attempt, disposition, detail)
+    if goes_on and was_answered and disposition in calling_back.CUT_OFF:
+        goes_on = not calling_back.after_a_drop(draft, attempt, rules)
     absent = other_number and disposition in NOT_THERE
     if goes_on and not (absent and try_next_number(draft, rules, attempt)):
         if not open_calls(draft.handoff):
@@ -141,6 +148,15 @@ def call_moved(handoff: Handoff, attempt_id: str, type_: EventType, now: int, **
     update_attempt(draft, attempt_id, held=None, held_until=None)
     draft.note(type_, SERVICE, attempt=attempt_id, **data)
     return draft.change()
+
+
+def pin_refused(handoff: Handoff, attempt: Attempt, asked: Trigger, now: int) -> Decided:
+    """Somebody on the line gave a PIN that is not their contact's: nothing is decided."""
+    if handoff.closed:
+        return Decided(lost(asked, handoff))
+    draft = Draft(handoff, now)
+    draft.note(EventType.PIN_REFUSED, SERVICE, attempt=attempt.id, contact=attempt.contact)
+    return Decided(lost(asked, handoff), draft.change())
 
 
 def text_asked(handoff: Handoff, attempt_id: str, run: str, now: int) -> Change | None:

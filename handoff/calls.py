@@ -207,10 +207,16 @@ class Calls:
                 provider_id=call.provider_id or provider_id,
             )
 
-        def ended(_: Call) -> Callable[[Handoff, str, int], Change | None]:
+        def ended(call: Call) -> Callable[[Handoff, str, int], Change | None]:
             return rule or (
                 lambda handoff, attempt, now: attempts.end_attempt(
-                    handoff, attempt, told[0], self.handoffs.rules(), now, detail=detail
+                    handoff,
+                    attempt,
+                    told[0],
+                    self.handoffs.rules(),
+                    now,
+                    detail=detail,
+                    was_answered=call.answered_at is not None,
                 )
             )
 

@@ -119,7 +119,7 @@ class Claims:
         on to the next person, if there is one; else it waits, looking less and less often. Meanwhile it has
         no place in the queue of those that could begin."""
         self._pacer.leave(call, now)
-        waited = now - call.created_at
+        waited = now - (call.due_at or call.created_at)
         if waited > call.ring_s * SECOND and self._somebody_else(call, now, other_number=False):
             self._calls.busy_with_us(call.id)
             return

@@ -138,6 +138,14 @@ class Handoffs:
             lambda handoff, now: lifecycle.pass_on(handoff, decision, self.rules(), now, attempt=attempt),
         )
 
+    def call_back(self, handoff_id: str, decision: Decision, command: str, attempt: str) -> Outcome:
+        """A person on the line wants to be called again in a while."""
+        return self.decide(
+            handoff_id,
+            command,
+            lambda handoff, now: lifecycle.call_back(handoff, decision, self.rules(), now, attempt=attempt),
+        )
+
     def resolve(
         self,
         handoff_id: str,

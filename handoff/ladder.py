@@ -18,6 +18,7 @@ from handoff.models import (
     Attempt,
     Call,
     CallEntry,
+    CallsBack,
     Channel,
     EventType,
     Handoff,
@@ -102,7 +103,7 @@ def _start_step(draft: Draft, policy: EscalationPolicy, begun: Coming, night: _N
     )
     for contact in step.contacts:
         if night.rings(contact):
-            _place_call(draft, contact, position, step.ring_s)
+            place_call(draft, contact, position, step.ring_s)
         if Channel.TEXT in contact.channels:
             _send_text(draft, contact, position)
     if night.first_awake([begun]):
@@ -113,8 +114,18 @@ def _start_step(draft: Draft, policy: EscalationPolicy, begun: Coming, night: _N
         _wait(draft, draft.now + max(step.wait_s, step.ring_s, 1) * SECOND)
 
 
-def _place_call(draft: Draft, contact: Contact, position: Position, ring_s: int, line: int = 0) -> None:
-    """One more call to this contact, on the number at place `line`."""
+def place_call(
+    draft: Draft,
+    contact: Contact,
+    position: Position,
+    ring_s: int,
+    line: int = 0,
+    *,
+    back: CallsBack | None = None,
+    due: int | None = None,
+) -> str:
+    """One more call to this contact, on the number at place `line`; not before `due` (ms). `back`: they were
+    on the line before. The id of its attempt."""
     attempt_id, call_id = ids.new_id(ids.ATTEMPT), ids.new_id(ids.CALL)
     attempt = Attempt(
         id=attempt_id,
@@ -122,6 +133,7 @@ def _place_call(draft: Draft, contact: Contact, position: Position, ring_s: int,
         call=call_id,
         line=line,
         number=contact.numbers[line],
+        back=back,
         **_about(draft, contact, position),
     )
     draft.calls.append(
@@ -133,11 +145,16 @@ def _place_call(draft: Draft, contact: Contact, position: Position, ring_s: int,
             entries=(CallEntry(handoff=draft.handoff.id, attempt=attempt_id),),
             ring_s=ring_s,
             api_key=draft.handoff.api_key,
+            back=back,
             created_at=draft.now,
+            due_at=due,
         )
     )
-    draft.effects.append(effects.place_call(call_id, draft.now, urgent=_critical(draft)))
+    draft.effects.append(
+        effects.place_call(call_id, draft.now if due is None else due, urgent=_critical(draft))
+    )
     draft.set(attempts=(*draft.handoff.attempts, attempt))
+    return attempt_id
 
 
 #: The person was not there, or not on this number: their next number is tried.
@@ -166,7 +183,7 @@ def try_next_number(draft: Draft, rules: Rules, attempt: Attempt) -> bool:
         return False
     assert draft.handoff.position is not None
     ring_s = step_at(rules.policy_for(draft.handoff), draft.handoff.position).ring_s
-    _place_call(draft, contact, draft.handoff.position, ring_s, line)
+    place_call(draft, contact, draft.handoff.position, ring_s, line)
     return True
 
 
@@ -176,10 +193,10 @@ def _next_line(handoff: Handoff, attempt: Attempt, contact: Contact | None, now:
     if contact is None or not _is_present(handoff, attempt) or not _Night(handoff, now).rings(contact):
         return None
     calls = (one for one in _present_calls(handoff) if one.contact == contact.id)
-    return contact.number_besides([_number(one, contact) for one in calls])
+    return contact.number_besides([number_of(one, contact) for one in calls])
 
 
-def _number(attempt: Attempt, contact: Contact) -> str | None:
+def number_of(attempt: Attempt, contact: Contact) -> str | None:
     """The number that was rung. Records of before it was kept have its place only."""
     if attempt.number is None and attempt.line < len(contact.numbers):
         return contact.numbers[attempt.line]

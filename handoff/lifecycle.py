@@ -8,7 +8,7 @@ wait: commands.py commits a change in one atomic step, workers/ and voice/ perfo
 
 from __future__ import annotations
 
-from handoff import effects, ids, routing
+from handoff import calling_back, effects, ids, proofs, routing
 from handoff.changes import (
     Change,
     Decided,
@@ -62,12 +62,13 @@ def open_handoff(
 ) -> Change:
     """A new handoff, its deadline, and the first step of its policy (none with `notify: "none"`).
 
-    Raises Invalid for a policy or contact that there is not, Forbidden for what `rights` do not allow.
+    Raises Invalid for a policy or contact that there is not, and for a proof that nobody could give;
+    Forbidden for what `rights` do not allow.
     """
     policy, urgency = routing.reached(request, rules.people, rights)
     deadline = now + round(request.timeout_s * SECOND)
     id_ = ids.new_id(ids.HANDOFF)
-    asked = request.recorded()
+    asked = request.recorded() | {"proof": routing.proof(request, policy, rules.people)}
     asked["max_timeout_s"] = request.max_timeout_s or min(request.timeout_s + MORE_TIME_S, LONGEST_S)
     handoff = Handoff(
         id=id_,
@@ -178,6 +179,16 @@ def pass_on(handoff: Handoff, decision: Decision, rules: Rules, now: int, *, att
     return Decided(won(Trigger.PASS_ON, draft.handoff, next_name=name), draft.change())
 
 
+def call_back(handoff: Handoff, decision: Decision, rules: Rules, now: int, *, attempt: str) -> Decided:
+    """A person on the line wants to be called again in a while. Lost where calling_back.py offers none."""
+    if over := _over(handoff, Trigger.CALL_BACK, decision, rules, now):
+        return over
+    draft = Draft(handoff, now)
+    if not calling_back.as_asked(draft, attempt, decision, rules):
+        return Decided(lost(Trigger.CALL_BACK, handoff))
+    return _won(Trigger.CALL_BACK, draft)
+
+
 def resolve(
     handoff: Handoff,
     decision: Decision,
@@ -277,12 +288,15 @@ def _pause(draft: Draft, decision: Decision, until: int, attempt: str | None = N
 def _over(handoff: Handoff, asked: Trigger, decision: Decision, rules: Rules, now: int) -> Decided | None:
     """The answer to a decision that came too late, with a line on the timeline; None when it is in time.
 
-    Raises Forbidden for a decision by an agent: the requester can't answer its own request (promise 9).
+    Raises Forbidden for one by an agent (promise 9), and for one in time with less proof than is asked for.
     """
     if decision.by.kind is ActorKind.AGENT and decision.proof is not Proof.OBSERVED:
         raise Forbidden("The requester can't answer its own request.")
+    if not handoff.closed and now < handoff.deadline:
+        proofs.require(handoff, asked, decision)
+        return None
     if not handoff.closed:
-        return _expired_first(handoff, asked, rules, now, decision) if now >= handoff.deadline else None
+        return _expired_first(handoff, asked, rules, now, decision)
     outcome = lost(asked, handoff)
     if handoff.late_answers >= MAX_LATE_ANSWERS:
         return Decided(outcome)

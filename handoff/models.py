@@ -273,6 +273,7 @@ class EventType(StrEnum):
     CALL_ANSWERED = "call_answered"
     CALLED_IN = "called_in"
     CALLS_BACK = "calls_back"
+    PIN_REFUSED = "pin_refused"
     MACHINE_HEARD = "machine_heard"
     OPTED_OUT = "opted_out"
     ATTEMPT_ENDED = "attempt_ended"
@@ -327,6 +328,7 @@ class Call(Record):
     inbound: bool = False  # they called us: nothing is placed
     back: CallsBack | None = None
     created_at: int
+    due_at: int | None = None  # not to be placed before; None: at once
     placing_at: int | None = None
     placing_run: str | None = None  # which run claimed it, so that a lost reply is not taken for another's
     answered_at: int | None = None

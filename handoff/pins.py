@@ -16,6 +16,10 @@ import secrets
 _N, _R, _P = 2**13, 8, 1
 _KEPT = re.compile(r"scrypt:([A-Za-z0-9_-]{22}):([A-Za-z0-9_-]{43})")
 PIN = re.compile(r"[0-9]{6,12}")
+#: Tries for one person in an hour, by page and by phone, over all handoffs: a requester may open as many as
+#: it likes. At this rate six digits last for years; who was locked out by somebody else's tries can still be
+#: helped by an operator.
+TRIES_PER_PERSON, TRIES_WINDOW_S = 30, 3_600
 _LONGEST = 100  # characters of a try that are looked at
 _NOBODYS = f"scrypt:{'A' * 22}:{'A' * 43}"
 
@@ -42,6 +46,11 @@ def matches(given: str, pin: str | None) -> bool:
         raise ValueError("a PIN that was not made by `kept`")
     salt, right = (base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)) for part in found.groups())
     return hmac.compare_digest(_hash(given[:_LONGEST], salt), right) and pin is not None
+
+
+def counter(contact_id: str) -> str:
+    """Under which name the tries for this person are counted (Store.over_rate)."""
+    return f"pin-of:{contact_id}"
 
 
 def mark(pin: str) -> str:

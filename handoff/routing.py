@@ -1,12 +1,13 @@
-"""Which people a request is for, and how urgent it is: by its own word, the operator's rules, and its key's
-rights. Pure; what follows from it is ladder.py's business.
+"""Which people a request is for, how urgent it is and which proof it needs: by its own word, the operator's
+rules, and its key's rights. Pure; what follows from it is ladder.py's business.
 """
 
 from __future__ import annotations
 
+from handoff import proofs
 from handoff.errors import Forbidden, Invalid
 from handoff.messages import OpenRequest
-from handoff.models import Rights, Urgency
+from handoff.models import ProofAsked, Rights, Urgency
 from handoff.policy import People, only
 
 #: What a key may ask for when its record says nothing.
@@ -38,6 +39,24 @@ def reached(request: OpenRequest, people: People, rights: Rights) -> tuple[str, 
     if urgency.rank > rights.urgency.rank:
         raise Forbidden(f"This API key may ask for urgency {rights.urgency} at most.")
     return policy.name, urgency
+
+
+def proof(request: OpenRequest, policy: str, people: People) -> ProofAsked:
+    """What a contact's decision needs: the stricter of what the request and the policy that reaches people
+    ask for. Raises Invalid when that is a PIN and none of these people has one."""
+    if request.contact is not None:
+        found = people.contact(request.contact)
+        like = people.default
+        reached = tuple(filter(None, [found]))
+    else:
+        like = people.policy(policy) or people.default
+        reached = tuple(one for step in like.steps for one in step.contacts)
+    needed = proofs.stricter(ProofAsked(request.proof), like.proof)
+    # A page that nobody is rung for takes the PIN of every contact.
+    able = people.contacts if request.notify == "none" else reached
+    if needed is ProofAsked.PIN and not any(one.pin for one in able):
+        raise Invalid.field("proof", "needs a PIN, and nobody who would be reached has one.")
+    return needed
 
 
 def reaches_default(people: People, rights: Rights) -> bool:

@@ -41,6 +41,7 @@ class Trigger(StrEnum):
     RING_AGAIN = "ring_again"  #: an operator begins the escalation policy anew
     #: a person hands it to the next one
     PASS_ON = "pass_on"  # noqa: S105 - no password, whatever its name looks like
+    CALL_BACK = "call_back"  #: a person on the line wants to be called again in a while
     RESOLVE = "resolve"
     DECLINE = "decline"
     EXPIRE = "expire"
@@ -67,6 +68,7 @@ TRANSITIONS: dict[State, dict[Trigger, State]] = {
         Trigger.RING_AGAIN: State.ESCALATING,
         Trigger.EXTEND: State.ESCALATING,
         Trigger.PASS_ON: State.ESCALATING,
+        Trigger.CALL_BACK: State.ESCALATING,
         Trigger.ACKNOWLEDGE: State.ACKNOWLEDGED,
         **_CLOSING,
     },
@@ -147,6 +149,7 @@ class Disposition(StrEnum):
     ACKNOWLEDGED = "acknowledged"  #: the person took it on
     RESOLVED = "resolved"  #: the person answered in this attempt
     DECLINED = "declined"  #: the person said no, or passed it to the next person
+    CALL_BACK = "call_back"  #: the person decided nothing and asked to be called again
     NO_INPUT = "no_input"  #: picked up, heard everything, pressed nothing: perhaps no person at all
     HUNG_UP = "hung_up"  #: picked up and hung up before the end, without a key
     VOICEMAIL = "voicemail"  #: a machine took the call: a mailbox or, rarely, a fax

@@ -20,11 +20,12 @@ from voice import scripts
 log = structlog.get_logger(__name__)
 
 
-def blueprint(name: str) -> Blueprint:
-    """A blueprint below `/twilio` whose every request is verified before anything else."""
+def blueprint(name: str, *, secret_digits: bool = False) -> Blueprint:
+    """A blueprint below `/twilio` whose every request is verified before anything else. `secret_digits`: what
+    is typed there goes into no URL; its routes ask again when nothing came."""
     bp = Blueprint(f"twilio_{name}", __name__, url_prefix="/twilio")
     bp.before_request(only_twilio)
-    bp.register_error_handler(Exception, broken)
+    bp.register_error_handler(Exception, broken_in_secret if secret_digits else broken)
     return bp
 
 
@@ -47,7 +48,12 @@ def only_twilio() -> None:
         abort(403)
 
 
-def broken(error: Exception) -> Response:
+def broken_in_secret(error: Exception) -> Response:
+    """As `broken`, but what was typed is forgotten and asked for again."""
+    return broken(error, with_key=False)
+
+
+def broken(error: Exception, *, with_key: bool = True) -> Response:
     """A caller hears a sentence, never a stack trace; a status callback may come again."""
     code = getattr(error, "code", None)
     if code in (403, 404, 405, 408, 413):
@@ -57,9 +63,10 @@ def broken(error: Exception) -> Response:
         return Response(status=503)
     retry = request.args.get("retry", 0, type=int) + 1
     if isinstance(error, redis.RedisError | HandoffError):
-        # Twilio does not send Digits again after a Redirect, so the key rides along.
-        pressed = request.form.get("Digits") or request.args.get("key", "")
-        args = request.args.to_dict() | {"retry": str(retry), "key": pressed}
+        args = request.args.to_dict() | {"retry": str(retry)}
+        if with_key:
+            # Twilio does not send Digits again after a Redirect, so the key rides along.
+            args["key"] = request.form.get("Digits") or request.args.get("key", "")
         again = f"{services().settings.public_url}{request.path}?{urlencode(args)}"
         return twiml(scripts.one_moment(again, retry))
     return twiml(scripts.apology())

@@ -21,6 +21,7 @@ class Action(StrEnum):
     NO = "no"  #: it can't be done; or: refused. Closes the handoff for everybody
     ACKNOWLEDGE = "acknowledge"  #: I'm on it
     NEXT = "next"  #: not me: reach the next person
+    CALL_BACK = "call_back"  #: call me again in a while
     REPEAT = "repeat"  #: say it again
 
 
@@ -51,21 +52,32 @@ _TABLE: tuple[tuple[str, Action, Mapping[Kind, str]], ...] = (
         {Kind.CLEAR: "if it can't be done", Kind.ASK: "if you can't answer", Kind.APPROVE: "to say no"},
     ),
     ("0", Action.NEXT, dict.fromkeys(_EVERY_KIND, "to pass it to the next person")),
+    ("9", Action.CALL_BACK, dict.fromkeys(_EVERY_KIND, "to be called back in two minutes")),
     ("*", Action.REPEAT, dict.fromkeys(_EVERY_KIND, "to hear this again")),
 )
 
 
-def keys_for(handoff: Handoff, *, has_next: bool) -> tuple[Key, ...]:
+def keys_for(
+    handoff: Handoff, *, has_next: bool, calls_back: bool = False, settles: bool = True
+) -> tuple[Key, ...]:
     """The keys that do something for this handoff now; none once it is closed.
 
     `has_next`: whether somebody would be reached next, so that passing it on is no empty promise.
+    `calls_back`: whether whoever is on the line may be called back. `settles`: whether they can give the
+    proof that a decision needs here; else they decide nothing by key.
     """
     if handoff.closed:
         return ()
+    offered = {
+        Action.NEXT: has_next,
+        Action.CALL_BACK: calls_back,
+        Action.YES: settles,
+        Action.NO: settles,
+    }
     return tuple(
         Key(digit, action, words[handoff.kind])
         for digit, action, words in _TABLE
-        if handoff.kind in words and (has_next or action is not Action.NEXT)
+        if handoff.kind in words and offered.get(action, True)
     )
 
 

@@ -12,6 +12,7 @@ from flask import Response, request
 from handoff.models import Channel
 from handoff.states import Disposition
 from voice import dispositions, scripts, unattended
+from voice.documents import PLAIN, Voice
 from voice.guarded import blueprint, services, spoken_for, twiml
 
 log = structlog.get_logger(__name__)
@@ -47,6 +48,6 @@ def message(call_id: str) -> Response:
         unattended.message(
             call.contact_name,
             text_sent=has_text and (contact is None or contact.screen),
-            voice=scripts.Voice(language=contact.language) if contact else scripts.PLAIN,
+            voice=Voice(language=contact.language) if contact else PLAIN,
         )
     )

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from flask import Response, request
 
-from handoff import ladder
+from handoff import calling_back, ladder, proofs
 from handoff.models import Actor, ActorKind, Attempt, Call, Channel, Decision, Handoff, Proof
 from handoff.outcomes import Outcome
 from handoff.states import Disposition, State
-from voice import scripts, unattended, urls
+from voice import scripts, scripts_confirm, unattended, urls
+from voice.documents import PLAIN, Voice
 from voice.guarded import blueprint, services, spoken_for, twiml
 from voice.keypad import Action, Key, keys_for, meaning
 
 bp = blueprint("on_the_line")
 
+#: Keys that decide something, which may need more than the key.
+SETTLING = (Action.YES, Action.NO)
 #: Documents in one call, so that somebody leaning on a key does not keep a line for ever.
 MOST_TURNS = 40
 
@@ -31,7 +34,7 @@ def answered(call_id: str) -> Response:
     if call is None or handoff is None or attempt is None:
         return twiml(scripts.nobody_home())
     if handoff.closed:
-        return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=_voice(call)))
+        return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=voice_of(call)))
     return twiml(_menu(call, handoff, attempt, turn=1, silent=1, listens=_screens_calls(call)))
 
 
@@ -43,20 +46,20 @@ def again(call_id: str, attempt_id: str) -> Response:
     if call is None or handoff is None or attempt is None:
         return twiml(scripts.nobody_home())
     if handoff.closed:
-        return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=_voice(call)))
+        return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=voice_of(call)))
     turn, silent, held = _where()
     if held or _holds(handoff, call):
         return twiml(
             scripts.holding(
                 handoff,
-                _keys(handoff),
+                _keys(handoff, attempt),
                 key_url=_key_url(call_id, attempt.id, turn=turn, silent=silent, held=True),
                 again_url=_again_url(call_id, attempt.id, turn=turn + 1, silent=silent, held=True),
             )
         )
     if silent > scripts.LAST_TURN or turn > MOST_TURNS:
         at.calls.heard_everything(call_id)
-        return twiml(scripts.goodbye_no_input(text_sent=_text_sent(handoff, attempt), voice=_voice(call)))
+        return twiml(scripts.goodbye_no_input(text_sent=text_sent(handoff, attempt), voice=voice_of(call)))
     return twiml(_menu(call, handoff, attempt, turn=turn, silent=silent))
 
 
@@ -71,31 +74,45 @@ def key(call_id: str, attempt_id: str) -> Response:
     digits = request.values.get("Digits", "") or request.args.get("key", "")
     if digits:
         at.calls.keyed(call_id)
-    keys = _keys(handoff) if not handoff.closed else keys_for(_as_open(handoff), has_next=False)
+    keys = _keys(handoff, attempt) if not handoff.closed else keys_for(_as_open(handoff), has_next=False)
     action = meaning(keys, digits)
     command = f"key-{attempt.id}-{turn}-{digits}"
     # The key may have been acted on, and only the answer lost: then what is in the menu now is no matter.
     _, outcome = at.store.read_for(handoff.id, command)
     if outcome is None and (action in (None, Action.REPEAT) or turn > MOST_TURNS):
         if handoff.closed:
-            return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=_voice(call)))
+            return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=voice_of(call)))
         return twiml(_once_more(call, handoff, attempt, action, turn, silent))
+    if outcome is None and action in SETTLING and not proofs.enough(handoff.proof, Proof.KEYPRESS):
+        if handoff.closed:
+            return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=voice_of(call)))
+        where = urls.confirm(call_id, attempt.id, digits, turn=turn + 1, tries=1)
+        return twiml(scripts.go_on(at.settings.public_url + where))
     if outcome is None:
         assert action is not None
-        outcome = _act(call, handoff, attempt, action, command)
-    at.calls.pressed(call_id, digits, turn)
-    fresh = at.handoffs.get(handoff.id)
+        outcome = act(call, handoff, attempt, action, command)
+    return told(call, attempt, handoff.id, outcome, digits, turn)
+
+
+def told(
+    call: Call, attempt: Attempt, handoff_id: str, outcome: Outcome, pressed: str, turn: int
+) -> Response:
+    """Says what the key of the menu that was pressed led to, and keeps that it was; `turn` is the document
+    in which it, or what confirms it, was typed."""
+    at = services()
+    at.calls.pressed(call.id, pressed, turn)
+    fresh = at.handoffs.get(handoff_id)
     return twiml(
         scripts.after(
             outcome,
             fresh,
-            _keys(fresh),
+            _keys(fresh, attempt),
             now=at.clock(),
-            key_url=_key_url(call_id, attempt.id, turn=turn + 1, silent=1, held=True),
-            again_url=_again_url(call_id, attempt.id, turn=turn + 1, silent=1, held=True),
+            key_url=_key_url(call.id, attempt.id, turn=turn + 1, silent=1, held=True),
+            again_url=_again_url(call.id, attempt.id, turn=turn + 1, silent=1, held=True),
             contact=call.contact,
-            text_sent=_text_sent(fresh, attempt),
-            voice=_voice(call),
+            text_sent=text_sent(fresh, attempt),
+            voice=voice_of(call),
         )
     )
 
@@ -107,16 +124,26 @@ def settled(call_id: str) -> Response:
     if call is None or handoff is None:
         return twiml(scripts.nobody_home())
     if not handoff.closed:
-        return twiml(scripts.taken(handoff, now=services().clock(), contact=call.contact, voice=_voice(call)))
-    return twiml(scripts.settled(handoff, now=services().clock(), contact=call.contact, voice=_voice(call)))
+        return twiml(
+            scripts.taken(handoff, now=services().clock(), contact=call.contact, voice=voice_of(call))
+        )
+    return twiml(scripts.settled(handoff, now=services().clock(), contact=call.contact, voice=voice_of(call)))
 
 
-def _act(call: Call, handoff: Handoff, attempt: Attempt, action: Action, command: str) -> Outcome:
+def act(
+    call: Call,
+    handoff: Handoff,
+    attempt: Attempt,
+    action: Action,
+    command: str,
+    proof: Proof = Proof.KEYPRESS,
+) -> Outcome:
+    """Does what a key means, for the contact who was called, with what they have shown."""
     at = services()
     decision = Decision(
         by=Actor(kind=ActorKind.CONTACT, id=call.contact, name=call.contact_name),
         channel=Channel.CALL,
-        proof=Proof.KEYPRESS,
+        proof=proof,
         at=at.clock(),
     )
     do = at.handoffs
@@ -127,6 +154,8 @@ def _act(call: Call, handoff: Handoff, attempt: Attempt, action: Action, command
             return do.decline(handoff.id, decision, command, attempt=attempt.id)
         case Action.NEXT:
             return do.pass_on(handoff.id, decision, command, attempt.id)
+        case Action.CALL_BACK:
+            return do.call_back(handoff.id, decision, command, attempt.id)
         case _:
             return do.acknowledge(handoff.id, decision, command, attempt=attempt.id)
 
@@ -135,7 +164,7 @@ def from_the_start(call: Call, handoff: Handoff, attempt: Attempt, *, turn: int,
     """Everything again, for somebody who may have come to the phone only now; `once`: no menu after it."""
     if turn > MOST_TURNS:
         services().calls.heard_everything(call.id)
-        return scripts.goodbye_no_input(text_sent=_text_sent(handoff, attempt), voice=_voice(call))
+        return scripts.goodbye_no_input(text_sent=text_sent(handoff, attempt), voice=voice_of(call))
     silent = scripts.LAST_TURN if once else 1
     return _menu(call, handoff, attempt, turn=turn, silent=silent, first=True)
 
@@ -153,16 +182,18 @@ def _menu(
 ) -> str:
     """`first`: as if nothing had been said yet. `listens`: words are heard too, for a screener's are among
     them."""
-    voice = _voice(call)
+    voice = voice_of(call)
     heard_url = services().settings.public_url + urls.heard(call.id, attempt.id, turn=turn)
     return scripts.greeting(
         handoff,
-        _keys(handoff),
+        _keys(handoff, attempt),
         key_url=heard_url if listens else _key_url(call.id, attempt.id, turn=turn, silent=silent),
         again_url=_again_url(call.id, attempt.id, turn=turn + 1, silent=silent + 1),
         turn=1 if first else silent,
-        text_sent=_text_sent(handoff, attempt),
+        text_sent=text_sent(handoff, attempt),
         caller_word=_caller_word(call),
+        back=call.back,
+        elsewhere=_elsewhere(handoff, attempt),
         slow=slow,
         hears=unattended.listening(voice) if listens else None,
         voice=voice,
@@ -178,15 +209,16 @@ def _once_more(
         return _menu(call, handoff, attempt, turn=turn + 1, silent=1, slow=turn > 1)
     if turn > MOST_TURNS or silent > scripts.LAST_TURN:
         services().calls.heard_everything(call.id)
-        return scripts.goodbye_no_input(text_sent=_text_sent(handoff, attempt), voice=_voice(call))
+        return scripts.goodbye_no_input(text_sent=text_sent(handoff, attempt), voice=voice_of(call))
     return scripts.unknown_key(
         handoff,
-        _keys(handoff),
+        _keys(handoff, attempt),
         key_url=_key_url(call.id, attempt.id, turn=turn + 1, silent=silent + 1),
         again_url=_again_url(call.id, attempt.id, turn=turn + 2, silent=silent + 1),
         turn=silent,
-        text_sent=_text_sent(handoff, attempt),
-        voice=_voice(call),
+        text_sent=text_sent(handoff, attempt),
+        elsewhere=_elsewhere(handoff, attempt),
+        voice=voice_of(call),
     )
 
 
@@ -199,16 +231,33 @@ def _again_url(call: str, attempt: str, *, turn: int, silent: int, held: bool = 
     return services().settings.public_url + urls.again(call, attempt, turn=turn, silent=silent, held=held)
 
 
-def _keys(handoff: Handoff) -> tuple[Key, ...]:
+def _keys(handoff: Handoff, attempt: Attempt) -> tuple[Key, ...]:
     at = services()
-    following = ladder.next_name(handoff, at.handoffs.rules(), at.clock())
-    return keys_for(handoff, has_next=following is not None)
+    rules, now = at.handoffs.rules(), at.clock()
+    # The record as it is now: the attempt may have ended, or been acknowledged, since the call was read.
+    fresh = handoff.attempt(attempt.id) or attempt
+    return keys_for(
+        handoff,
+        has_next=ladder.next_name(handoff, rules, now) is not None,
+        calls_back=calling_back.may_ask(handoff, fresh, rules, now),
+        settles=not _elsewhere(handoff, attempt),
+    )
 
 
-def _voice(call: Call) -> scripts.Voice:
+def _elsewhere(handoff: Handoff, attempt: Attempt) -> str:
+    """Why this contact can't decide it by key, and where it can be; nothing where they can."""
+    contact = services().handoffs.rules().people.contact(attempt.contact)
+    return scripts_confirm.elsewhere(
+        handoff.proof,
+        has_pin=contact is not None and contact.pin is not None,
+        text_sent=text_sent(handoff, attempt),
+    )
+
+
+def voice_of(call: Call) -> Voice:
     """As this contact wants it."""
     contact = services().handoffs.rules().people.contact(call.contact)
-    return scripts.Voice(language=contact.language) if contact else scripts.PLAIN
+    return Voice(language=contact.language) if contact else PLAIN
 
 
 def _screens_calls(call: Call) -> bool:
@@ -230,7 +279,8 @@ def _holds(handoff: Handoff, call: Call) -> bool:
     return handoff.held_by(ActorKind.CONTACT, call.contact)
 
 
-def _text_sent(handoff: Handoff, attempt: Attempt) -> bool:
+def text_sent(handoff: Handoff, attempt: Attempt) -> bool:
+    """Whether a text with the link went out to this attempt's contact, as far as is known."""
     good = (None, Disposition.SENT, Disposition.DELIVERED)
     return any(
         one.channel is Channel.TEXT and one.contact == attempt.contact and one.disposition in good

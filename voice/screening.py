@@ -9,6 +9,7 @@ from __future__ import annotations
 from flask import Response, request
 
 from voice import on_the_line, scripts, unattended, urls
+from voice.documents import PLAIN, Voice
 from voice.guarded import blueprint, services, spoken_for, twiml
 from voice.overheard import Sounds, sounds_like
 
@@ -49,6 +50,6 @@ def heard(call_id: str, attempt_id: str) -> Response:
             heard_url=following,
             again_url=following,
             says_it=sounds is Sounds.ASKING,
-            voice=scripts.Voice(language=contact.language) if contact else scripts.PLAIN,
+            voice=Voice(language=contact.language) if contact else PLAIN,
         )
     )

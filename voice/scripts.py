@@ -8,36 +8,22 @@ The documents are sent as `text/xml; charset=utf-8`; when to say which is on_the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from urllib.parse import quote
 
-from twilio.twiml.voice_response import VoiceResponse
-
-from handoff.models import ActorKind, Decision, Handoff
+from handoff import calling_back
+from handoff.models import ActorKind, CallsBack, Decision, Handoff
 from handoff.outcomes import Outcome
 from handoff.states import CLOSED, CloseReason, Kind, State, Trigger
+from voice.documents import PLAIN, Voice
+from voice.documents import Script as _Script
 from voice.keypad import Action, Key
 from voice.speech import IN_THE_TEXT, THE_REST, ago, clean, read_aloud, sentence, sentences, span
 
 LAST_TURN = 3  #: how often a menu is read before the voice says goodbye
-WAIT_S = 6  #: from the last word of the menu to the next turn
 HOLD_S = 60  #: between two reminders to somebody who clears the wall while on the line
 
+#: Said to whoever was on the line before.
+_BACK = {CallsBack.DROPPED: "We were cut off.", CallsBack.ASKED: "You asked to be called back."}
 _NAME_LIMIT = 40  # characters of an agent's or a person's name: "who calls" must be over in seconds
-_MAX_SAY = 3_000  # characters; https://www.twilio.com/docs/voice/twiml/say
-_MAX_SAY_ENCODED = 4_500  # the same text URL-encoded; https://www.twilio.com/docs/api/errors/13521
-_MAX_BYTES = 65_536  # of a document; https://www.twilio.com/docs/api/errors/11750
-
-
-@dataclass(frozen=True)
-class Voice:
-    """How Say sounds; `name` None leaves it to the account's setting."""
-
-    language: str = "en-US"
-    name: str | None = None
-
-
-PLAIN = Voice()
 
 
 def greeting(
@@ -49,6 +35,8 @@ def greeting(
     turn: int,
     text_sent: bool,
     caller_word: str | None = None,
+    back: CallsBack | None = None,
+    elsewhere: str = "",
     slow: bool = False,
     hears: Mapping[str, str] | None = None,
     voice: Voice = PLAIN,
@@ -59,16 +47,18 @@ def greeting(
 
     `key_url` gets the key; `again_url` is asked when none came and should carry the next turn. After the
     last turn this is `goodbye_no_input`. `text_sent`: whether a text with the link went out to this contact.
+    `back`: they were on the line before. `elsewhere`: why nothing can be decided by key, and where it can.
     """
     if turn > LAST_TURN:
         return goodbye_no_input(text_sent=text_sent, voice=voice)
     if turn <= 1:
         word = f"{sentence(clean(caller_word))} " if caller_word else ""
-        why = f"{word}Handoff for {_agent(handoff)}. {_reason(handoff, text_sent)}"
-        opening = [why, _where(handoff, text_sent)]
+        again = f"{_BACK[back]} " if back else ""
+        why = f"{word}{again}Handoff for {_agent(handoff)}. {_reason(handoff, text_sent)}"
+        opening = [why, elsewhere or _where(handoff, text_sent)]
     else:
         brief = sentences(_reason(handoff, text_sent))[0]
-        opening = ["I did not hear a key.", f"This is for {_agent(handoff)}.", brief]
+        opening = ["I did not hear a key.", f"This is for {_agent(handoff)}.", brief, elsewhere]
     said = [*opening, _menu(keys)]
     return _Script(voice).listen(said, keys, key_url, slow=slow, hears=hears).then(again_url)
 
@@ -81,12 +71,13 @@ def unknown_key(
     again_url: str,
     turn: int,
     text_sent: bool,
+    elsewhere: str = "",
     voice: Voice = PLAIN,
 ) -> str:
     """The key pressed is not in the menu: says so and reads it again, up to the last turn as `greeting`."""
     if turn > LAST_TURN:
         return goodbye_no_input(text_sent=text_sent, voice=voice)
-    said = ["That key does nothing here.", f"This is for {_agent(handoff)}.", _menu(keys)]
+    said = ["That key does nothing here.", f"This is for {_agent(handoff)}.", elsewhere, _menu(keys)]
     return _Script(voice).listen(said, keys, key_url).then(again_url)
 
 
@@ -122,6 +113,8 @@ def after(
     mine = holder is not None and _is(holder, contact)
     if outcome.won and outcome.asked is Trigger.PASS_ON:
         return script.say(_passed(outcome, text_sent)).hang_up()
+    if outcome.won and outcome.asked is Trigger.CALL_BACK:
+        return script.say(f"We call you back in {span(calling_back.WAIT_MS)}. Goodbye.").hang_up()
     if outcome.won and outcome.asked in (Trigger.RESOLVE, Trigger.DECLINE):
         return script.say(_settled_by_you(outcome, handoff)).hang_up()
     if outcome.state is State.ACKNOWLEDGED and mine and keys:
@@ -149,6 +142,11 @@ def taken(handoff: Handoff, *, now: int, contact: str, voice: Voice = PLAIN) -> 
     return _Script(voice).say(_taken_by(holder, now, contact)).hang_up()
 
 
+def go_on(url: str) -> str:
+    """Nothing is said: the next document is at this address."""
+    return _Script(PLAIN).then(url)
+
+
 def nobody_home(voice: Voice = PLAIN) -> str:
     """For a call that we know nothing about (any more)."""
     return _Script(voice).say("This call is about something that is over. Goodbye.").hang_up()
@@ -168,66 +166,6 @@ def one_moment(url: str, turn: int, voice: Voice = PLAIN) -> str:
         return apology()
     said = "One moment, please." if turn <= 1 else "Still working on it."
     return _Script(voice).say(said).pause(2).then(url)
-
-
-class _Script:
-    """A document under construction. A menu can only be read through `listen`, which makes its Gather."""
-
-    def __init__(self, voice: Voice) -> None:
-        self._response = VoiceResponse()
-        self._style = {"language": voice.language, "voice": voice.name}
-
-    def say(self, text: str) -> _Script:
-        self._response.say(_sayable(text), **self._style)
-        return self
-
-    def pause(self, seconds: int) -> _Script:
-        self._response.pause(length=seconds)
-        return self
-
-    def listen(
-        self,
-        said: Sequence[str],
-        keys: Sequence[Key],
-        key_url: str,
-        *,
-        wait_s: int = WAIT_S,
-        slow: bool = False,
-        hears: Mapping[str, str] | None = None,
-    ) -> _Script:
-        """Speaks, and takes one key at any moment. No finish key, so that `*` and `#` count as keys."""
-        assert keys, "a menu without keys"
-        gather = self._response.gather(
-            **{"input": "dtmf", "num_digits": 1, "finish_on_key": "", "timeout": wait_s, **(hears or {})},
-            action=key_url,
-            method="POST",
-        )
-        for text in filter(None, said):
-            for part in sentences(text) if slow else [text]:
-                gather.say(_sayable(part), **self._style)
-                if slow:
-                    gather.pause(length=1)
-        return self
-
-    def then(self, url: str) -> str:
-        """Ends with another request: what follows a Gather when no key came."""
-        self._response.redirect(url, method="POST")
-        return self._document()
-
-    def hang_up(self) -> str:
-        """Ends the call."""
-        self._response.hangup()
-        return self._document()
-
-    def _document(self) -> str:
-        document: str = self._response.to_xml()
-        assert len(document.encode()) < _MAX_BYTES, "a document too large for Twilio"
-        return document
-
-
-def _sayable(text: str) -> str:
-    assert text and len(text) < _MAX_SAY and len(quote(text)) < _MAX_SAY_ENCODED, "a text that Say refuses"
-    return text
 
 
 def _agent(handoff: Handoff) -> str:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from twilio.twiml.voice_response import VoiceResponse
 
+from voice.documents import PLAIN, Voice
 from voice.overheard import HINTS
-from voice.scripts import PLAIN, Voice
 from voice.speech import clean
 
 #: How long a screener is waited for, in seconds: it rings the person now. Phones ring for 20 to 30 s.

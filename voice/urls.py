@@ -23,6 +23,13 @@ def key(call: str, attempt: str, *, turn: int, silent: int, held: bool = False) 
     return f"/twilio/calls/{call}/attempts/{attempt}/key?" + _query(turn, silent, held)
 
 
+def confirm(call: str, attempt: str, key: str, *, turn: int, tries: int) -> str:
+    """Asks for the code or the PIN that key `key` of the menu needs, and gets it; what was typed is never
+    part of it. `tries` counts from 1."""
+    query = urlencode({"turn": turn, "tries": tries})
+    return f"/twilio/calls/{call}/attempts/{attempt}/confirm/{key}?{query}"
+
+
 def settled(call: str) -> str:
     """Says who settled it, to whoever is on the line."""
     return f"/twilio/calls/{call}/settled"

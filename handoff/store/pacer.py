@@ -96,7 +96,11 @@ class Pacer:
     def _ask(self, call: Call, urgency: Urgency, now: int, what: str, share: int = 100) -> list[str]:
         begun = self._beginnings(call.number)
         own = self._beginnings(call.number, call.api_key) if call.api_key and share < 100 else begun
-        return self._run(call.id, urgency, call.created_at, now, what, share, self._limits, begun, own)
+        # A call back goes on with one that was begun: the caps are there for new ones.
+        more = 1 if call.back is not None else 0
+        return self._run(
+            call.id, urgency, call.created_at, now, what, share, self._limits, begun, own, more=more
+        )
 
     def _run(
         self,
@@ -109,6 +113,8 @@ class Pacer:
         limits: Limits,
         begun: str,
         own: str,
+        *,
+        more: int = 0,
     ) -> list[str]:
         keys = self._keys
         answer: list[str] = self._pace(
@@ -127,7 +133,7 @@ class Pacer:
                 now,
                 (Urgency.CRITICAL.rank - urgency.rank) * _A_CLASS + since,
                 limits.interval_ms,
-                json.dumps([[cap.count, cap.window_ms] for cap in limits.number_caps]),
+                json.dumps([[cap.count + more, cap.window_ms] for cap in limits.number_caps]),
                 limits.calls_a_day,
                 math.ceil(limits.money_a_day * 100),
                 limits.price_a_minute * 100,

@@ -4,19 +4,24 @@ command's id, so that a form sent twice acts once (promise 2). What the page the
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import structlog
 from flask import current_app, redirect, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from handoff import links
+from handoff import links, pins
 from handoff.errors import Invalid
-from handoff.models import Actor, ActorKind, AskResult, Channel, Decision
+from handoff.models import Actor, ActorKind, AskResult, Channel, Decision, Proof
 from handoff.outcomes import Outcome
 from handoff.states import CLOSED, CloseReason, Kind, State, Trigger
 from handoff.store import sha256
-from handoff.web import rates
+from handoff.web import person_page, rates
 from handoff.web.bodies import whole_body
 from handoff.web.context import services
 from handoff.web.person_page import Visit, contact_name, page
+
+log = structlog.get_logger(__name__)
 
 #: The last word of a form's address, and what it asks for.
 VERBS = {
@@ -36,6 +41,8 @@ def act(visit: Visit, asked: Trigger) -> AnyResponse:
     answer, comment = _typed("answer"), _typed("comment")
     nonce = request.form.get("nonce", "")
 
+    came_by = visit.proof
+
     def refused(status: int, notice: str) -> AnyResponse:
         return page(visit, status=status, notice=notice, answer=answer, comment=comment)
 
@@ -43,14 +50,21 @@ def act(visit: Visit, asked: Trigger) -> AnyResponse:
         return refused(403, "This form is too old. Please try again.")
     if rates.over(f"link:{visit.handoff.id}:{visit.contact}", rates.ACTS):
         return refused(429, rates.SLOWLY)
+    said = comment.strip()[:1_000] or None
+    # The page's forms share its nonce; another form, or the same with other words in it, is another command.
+    command = f"form-{asked}-{nonce}-{sha256(f'{answer}|{said}')[:16]}"
+    if asked in (Trigger.RESOLVE, Trigger.DECLINE) and person_page.needs_pin(visit):
+        if wrong := _wrong_pin(visit, command):
+            return refused(*wrong)
+        visit = replace(visit, proof=Proof.LINK_PIN)
     try:
-        outcome = _decide(visit, asked, nonce, answer, comment.strip()[:1_000] or None)
+        outcome = _decide(visit, asked, command, answer, said)
     except Invalid as error:
         return refused(422, error.errors[0].message if error.errors else error.detail)
     if outcome.won:
         return redirect(f"{current_app.config['URL_PREFIX']}{visit.path}", 303)
     fresh = services().store.read(visit.handoff.id) or visit.handoff
-    visit = Visit(visit.path, visit.subject, fresh, visit.contact, visit.proof)
+    visit = replace(visit, handoff=fresh, proof=came_by)
     return refused(410 if outcome.close_reason is CloseReason.NOBODY else 409, _why_not(outcome))
 
 
@@ -66,7 +80,22 @@ def _typed(field: str) -> str:
     return request.form.get(field, "").replace("\r\n", "\n")
 
 
-def _decide(visit: Visit, asked: Trigger, nonce: str, answer: str, comment: str | None) -> Outcome:
+def _wrong_pin(visit: Visit, command: str) -> tuple[int, str] | None:
+    """Why the PIN of this form is no proof, as a status and words; None when it is. A form that was carried
+    out before is sent again by a browser that lost the reply: it is no further try."""
+    _, before = services().store.read_for(visit.handoff.id, command)
+    if before is not None:
+        return None
+    if rates.over(pins.counter(visit.contact), pins.TRIES_PER_PERSON, pins.TRIES_WINDOW_S):
+        return 429, "Too many tries with your PIN. Please wait an hour, or ask an operator."
+    contact = services().handoffs.rules().people.contact(visit.contact)
+    if not pins.matches(request.form.get("pin", "").strip(), contact.pin if contact else None):
+        log.warning("pin_refused", contact=visit.contact)
+        return 403, "That PIN is not right. Nothing was sent."
+    return None
+
+
+def _decide(visit: Visit, asked: Trigger, command: str, answer: str, comment: str | None) -> Outcome:
     do, handoff = services().handoffs, visit.handoff
     decision = Decision(
         by=Actor(kind=ActorKind.CONTACT, id=visit.contact, name=contact_name(visit.contact)),
@@ -75,8 +104,6 @@ def _decide(visit: Visit, asked: Trigger, nonce: str, answer: str, comment: str 
         at=services().clock(),
         comment=comment,
     )
-    # The page's forms share its nonce; another form, or the same with other words in it, is another command.
-    command = f"form-{asked}-{nonce}-{sha256(f'{answer}|{comment}')[:16]}"
     match asked:
         case Trigger.ACKNOWLEDGE:
             return do.acknowledge(handoff.id, decision, command)

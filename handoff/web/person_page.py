@@ -12,7 +12,7 @@ from typing import Any
 
 from flask import Response, current_app, make_response, render_template, request
 
-from handoff import links
+from handoff import links, proofs
 from handoff.errors import Invalid
 from handoff.models import ActorKind, Handoff, Proof
 from handoff.moments import MINUTE, SECOND
@@ -48,6 +48,11 @@ class Ending:
     sentence: str
     by: str | None = None  # who it was, where the sentence names nobody
     yours: bool = False
+
+
+def needs_pin(visit: Visit) -> bool:
+    """Whether what would decide it on this page needs the contact's PIN as well."""
+    return not proofs.enough(visit.handoff.proof, visit.proof)
 
 
 def page(
@@ -138,6 +143,12 @@ def contact_name(contact_id: str) -> str | None:
     return contact.name if contact else None
 
 
+def has_pin(contact_id: str) -> bool:
+    """Whether the contact with this id has a PIN."""
+    contact = services().handoffs.rules().people.contact(contact_id)
+    return contact is not None and contact.pin is not None
+
+
 def _values(visit: Visit, *, notice: str = "", answer: str = "", comment: str = "") -> dict[str, Any]:
     handoff, now = visit.handoff, services().clock()
     acknowledged, over = handoff.acknowledged, ending(handoff, visit.contact, now)
@@ -152,6 +163,8 @@ def _values(visit: Visit, *, notice: str = "", answer: str = "", comment: str = 
         "nonce": links.make_nonce(services().settings.secret_keys[0], visit.subject),
         "notice": notice,
         "asks": handoff.kind is Kind.ASK,
+        "needs_pin": needs_pin(visit),
+        "has_pin": has_pin(visit.contact),
         "ending": over,
         "say": _say(handoff, over, mine, holder),
         "odd": shown.suspicious(handoff.reason + handoff.agent + (handoff.label or "")),

@@ -21,7 +21,7 @@ from handoff import links, pins, sessions
 from handoff.errors import BadRequest, NotFound, Unavailable
 from handoff.ids import HANDOFF, is_id
 from handoff.models import Handoff, Proof
-from handoff.moments import HOUR, MINUTE, SECOND
+from handoff.moments import MINUTE, SECOND
 from handoff.policy import Contact
 from handoff.web import person, person_page, person_view, rates
 from handoff.web.bodies import whole_body
@@ -36,9 +36,6 @@ bp = Blueprint("pin", __name__)
 COOKIE, PURPOSE, LASTS_MS = "handoff_pin", "pin", 30 * MINUTE
 #: Tries for one handoff in ten minutes, and from one address in a minute.
 TRIES, TRIES_WINDOW_S, TRIES_FROM_HERE = 10, 600, 10
-#: Tries for one person in an hour, over all handoffs: a requester may open as many as it likes. At this rate
-#: six digits last for years; who was locked out by somebody else's tries can still be helped by an operator.
-TRIES_PER_PERSON = 30
 REFUSED = "This name and PIN don’t fit, or there is nothing here for you."
 
 
@@ -186,5 +183,5 @@ def _too_often(handoff: Handoff | None, named: list[Contact]) -> bool:
     if handoff is None:
         return many
     counts = [rates.over(f"pin:{handoff.id}", TRIES, TRIES_WINDOW_S)]
-    counts += [rates.over(f"pin-of:{one.id}", TRIES_PER_PERSON, HOUR // SECOND) for one in named]
+    counts += [rates.over(pins.counter(one.id), pins.TRIES_PER_PERSON, pins.TRIES_WINDOW_S) for one in named]
     return many or any(counts)

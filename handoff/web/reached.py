@@ -51,7 +51,7 @@ def _keys_of(story: Story, events: Sequence[Event], attempt: Attempt) -> str:
     call = story.call(attempt)
     if call is not None and call.pressed:
         return call.pressed
-    mine = [one for one in events if one.data.get("attempt") == attempt.id and one.proof is Proof.KEYPRESS]
+    mine = [one for one in events if one.data.get("attempt") == attempt.id and one.proof in _BY_KEY]
     return "".join(KEYS[_TRIGGERS[one.type]] for one in mine if one.type in _TRIGGERS)
 
 
@@ -60,7 +60,10 @@ _TRIGGERS = {
     EventType.DECLINED: Trigger.DECLINE,
     EventType.ACKNOWLEDGED: Trigger.ACKNOWLEDGE,
     EventType.ATTEMPT_ENDED: Trigger.PASS_ON,
+    EventType.CALLS_BACK: Trigger.CALL_BACK,
 }
+#: Proofs of which the first part is a key of the menu. What follows it, a code or a PIN, is kept nowhere.
+_BY_KEY = frozenset({Proof.KEYPRESS, Proof.KEYPRESS_CODE, Proof.KEYPRESS_PIN})
 
 #: Where a call is that has not ended, for people.
 _CALL_STATES = {
@@ -76,7 +79,7 @@ _CALL_STATES = {
 _GOOD = frozenset(
     {Disposition.ACKNOWLEDGED, Disposition.RESOLVED, Disposition.DECLINED, Disposition.DELIVERED}
 )
-_NEITHER = frozenset({Disposition.SENT, Disposition.WITHDRAWN})
+_NEITHER = frozenset({Disposition.SENT, Disposition.WITHDRAWN, Disposition.CALL_BACK})
 
 
 def _reached(story: Story, attempt: Attempt, rang_at: int | None, pressed: str) -> Reached:

@@ -24,6 +24,7 @@ KEYS = {
     Trigger.DECLINE: "2",
     Trigger.ACKNOWLEDGE: "3",
     Trigger.PASS_ON: "0",
+    Trigger.CALL_BACK: "9",
 }
 #: What a decision says, after "Ada pressed 1: " and the like.
 MEANINGS = {
@@ -162,7 +163,12 @@ def _calls_back(story: Story, event: Event) -> Line:
     who = story.person(event)
     asked = event.data.get("why") == CallsBack.ASKED
     why = f"{who} asked to be called back" if asked else f"The call with {who} broke off"
-    return _line(event, f"{why}: {who} is called again.", Tone.REACH)
+    when = f" at {_until(event, 'at')}" if "at" in event.data else ""
+    return _line(event, f"{why}: {who} is called again{when}.", Tone.REACH)
+
+
+def _pin_refused(story: Story, event: Event) -> Line:
+    return _line(event, f"A wrong PIN was given on the call to {story.person(event)}.", Tone.TROUBLE)
 
 
 def _machine_heard(story: Story, event: Event) -> Line:
@@ -275,6 +281,7 @@ _LINES: Mapping[EventType, Callable[[Story, Event], Line]] = {
     EventType.CALL_ANSWERED: _call_answered,
     EventType.CALLED_IN: _called_in,
     EventType.CALLS_BACK: _calls_back,
+    EventType.PIN_REFUSED: _pin_refused,
     EventType.MACHINE_HEARD: _machine_heard,
     EventType.OPTED_OUT: _opted_out,
     EventType.ATTEMPT_ENDED: _attempt_ended,

@@ -35,6 +35,7 @@ CALL_ENDS = {
     Disposition.ACKNOWLEDGED: "took it on",
     Disposition.RESOLVED: "settled it",
     Disposition.DECLINED: "said no",
+    Disposition.CALL_BACK: "asked to be called back",
     Disposition.NO_INPUT: "picked up, and no key was pressed",
     Disposition.HUNG_UP: "picked up and hung up without a key",
     Disposition.VOICEMAIL: "a machine took the call",

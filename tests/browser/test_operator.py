@@ -28,6 +28,7 @@ def test_who_was_reached_last_night_and_what_did_they_press(
     world = make_world(HANDOFF_TO_NUMBER="Ada=+12125550123,Ben=+12125550124")
     world.open(reason="The bank asks for a decision")
     world.reached(world.ada).hang_up()
+    world.ada.let_ring().decline()
     world.reached(world.ben).press("1").hears("Thank you")
     world.settle()
     desk = visit(world.url, device=device, scripts=scripts)

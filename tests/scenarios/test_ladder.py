@@ -19,13 +19,14 @@ def test_no_key_gets_a_goodbye_counts_as_no_input_and_the_next_person_is_rung(wo
     world.reached(world.ben).press("1").hears("Thank you")
 
 
-def test_hanging_up_in_the_middle_is_seen_at_once(world: World) -> None:
+def test_hanging_up_in_the_middle_is_seen_at_once_and_tried_once_more(world: World) -> None:
     handoff = world.open()
     call = world.reached(world.ada)
     world.advance(2)
     call.hang_up()
+    world.ada.let_ring().decline()
     world.reached(world.ben).press("1").hears("Thank you")
-    assert world.dispositions(handoff) == [("ada", "hung_up"), ("ben", "resolved")]
+    assert world.dispositions(handoff) == [("ada", "hung_up"), ("ada", "no_answer"), ("ben", "resolved")]
 
 
 @pytest.mark.parametrize(
@@ -97,6 +98,9 @@ def test_a_short_voicemail_proves_nothing_either(world: World) -> None:
     world.reached(world.ada)
     world.advance(10)
     assert world.dispositions(handoff)[0] == ("ada", "hung_up")
+    world.ada.expect_call("We were cut off.")
+    world.advance(10)
+    assert world.dispositions(handoff)[1] == ("ada", "hung_up")
     world.reached(world.ben).press("1").hears("Thank you")
 
 

@@ -16,8 +16,8 @@ from tests.world import REASON, Agent, World, in_parallel, path_of
 def test_a_call_whose_create_has_no_answer_is_unknown_until_its_callback_and_rings_once(
     world: World, agent: Agent, fault: str
 ) -> None:
-    """An ambiguous answer once made a client ring twice; here it is one call, bound by its own callbacks. They
-    wait in the provider's queue, for a callback that overtakes the answer leaves nothing unknown."""
+    """An ambiguous answer once made a client ring twice; here it is one call, bound by its own callbacks.
+    They wait in the provider's queue, for a callback that overtakes the answer leaves nothing unknown."""
     world.phone.pace(queue_s=1)
     world.phone.faults({fault: 1})
     blocked = agent.clear_wall(REASON)
@@ -108,12 +108,14 @@ def test_every_callback_twice_changes_nothing(world: World, agent: Agent) -> Non
     world.phone.faults({"duplicate_callbacks": 1})
     blocked = agent.clear_wall(REASON)
     world.reached(world.ada).hang_up()
+    world.ada.let_ring().decline()
     world.reached(world.ben).press("1").hears("Thank you")
     assert blocked.result(10).by.name == "Ben"
     handoff = world.newest()
     told = world.types(handoff)
-    assert told.count("call_answered") == 2 and told.count("call_ringing") == 2
-    assert world.dispositions(handoff) == [("ada", "hung_up"), ("ben", "resolved")]
+    assert told.count("call_answered") == 2 and told.count("call_ringing") == 3
+    assert told.count("calls_back") == 1
+    assert world.dispositions(handoff) == [("ada", "hung_up"), ("ada", "no_answer"), ("ben", "resolved")]
 
 
 STORY = ["initiated", "ringing", "in-progress", "completed"]
@@ -130,9 +132,12 @@ def test_callbacks_in_any_order_lead_to_the_same_end(world: World, order: tuple[
     call = _call(world)
     assert (call.state, call.provider_id) == (CallState.ENDED, ringing.sid)
     assert world.types(handoff).count("attempt_ended") == 1
-    [disposition] = {one for contact, one in world.dispositions(handoff) if contact == "ada"}
-    assert disposition == ("hung_up" if order.index(2) < order.index(3) else "unknown")
-    world.reached(world.ben).press("1").hears("Thank you")
+    cut_off = order.index(2) < order.index(3)
+    assert world.dispositions(handoff)[0] == ("ada", "hung_up" if cut_off else "unknown")
+    if cut_off:
+        world.ada.expect_call("We were cut off.").press("1").hears("Thank you")
+    else:
+        world.reached(world.ben).press("1").hears("Thank you")
     assert len(world.creates()) == 2
 
 
@@ -141,12 +146,13 @@ def test_callbacks_all_at_once_lead_to_the_same_end(world: World) -> None:
     handoff = world.open()
     world.ada.expect_text()
     ringing = world.ada.let_ring()
+    assert _callback(world, ringing.sid, "in-progress", 2) == 204
     told = [(STORY[seq], seq) for seq in range(4)] * 3
     codes = in_parallel(*(lambda one=one: _callback(world, ringing.sid, *one) for one in told))
     assert codes == [204] * 12
     assert _call(world).state is CallState.ENDED
     assert world.types(handoff).count("attempt_ended") == 1
-    world.reached(world.ben).press("1").hears("Thank you")
+    world.ada.expect_call("We were cut off.").press("1").hears("Thank you")
     assert len(world.creates()) == 2
 
 
@@ -154,7 +160,7 @@ def test_callbacks_that_come_after_the_end_move_nothing(world: World) -> None:
     handoff = world.open()
     call = world.reached(world.ada)
     call.hang_up()
-    world.reached(world.ben).press("1").hears("Thank you")
+    world.ada.expect_call("We were cut off.").press("1").hears("Thank you")
     before = world.record(handoff)
     for seq, status in enumerate(STORY + ["no-answer", "busy", "a-word-nobody-knows"]):
         assert _callback(world, call.sid, status, seq) == 204

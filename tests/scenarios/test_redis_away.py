@@ -35,8 +35,8 @@ def test_connections_that_break_under_a_callback_cost_nothing(world: World) -> N
     world.services.store.connections.commands.ping()
     world.redis.client_kill_filter(_type="normal", skipme=True)
     call.hang_up()
-    world.reached(world.ben).press("1").hears("Thank you")
-    assert world.dispositions(handoff) == [("ada", "hung_up"), ("ben", "resolved")]
+    world.ada.expect_call("We were cut off.").press("1").hears("Thank you")
+    assert world.dispositions(handoff) == [("ada", "hung_up"), ("ada", "resolved")]
 
 
 def test_who_answers_while_nothing_can_be_kept_is_asked_for_a_moment_and_then_hears_it(world: World) -> None:
@@ -78,7 +78,7 @@ def test_a_store_that_stays_away_gets_an_apology_in_the_end(world: World) -> Non
     world.expected.errors = 1
     world.advance(60)
     assert world.dispositions(handoff)[0] == ("ada", "hung_up"), "found by a look-up"
-    world.reached(world.ben).press("1").hears("Thank you")
+    world.ada.expect_call("We were cut off.").press("1").hears("Thank you")
 
 
 def test_a_record_that_can_not_be_read_gets_an_apology_and_a_line_in_the_log(world: World) -> None:

@@ -39,6 +39,7 @@ def test_an_open_handoff_is_never_deleted(world: World) -> None:
     opened = world.open(timeout_s=60 * 86_400)
     for person in (world.ada, world.ben, world.cy):
         world.reached(person).hang_up()
+        person.let_ring().decline()
     world.advance(59 * 86_400)
     assert world.show(opened)["state"] == "escalating"
     assert world.operator.resolve(opened["id"]).status_code == 200

@@ -172,6 +172,7 @@ def test_silence_after_everybody_else_said_no_is_still_silence(make_world: MakeW
     world = make_world(HANDOFF_TO_NUMBER="Ada=+12125550123")
     handoff = world.open(timeout_s=60)
     world.reached(world.ada).hang_up()
+    world.ada.let_ring().decline()
     world.advance(60)
     shown = world.show(handoff)
     assert (shown["state"], shown["close_reason"], shown["settlement"]) == ("expired", "nobody", None)

@@ -16,6 +16,7 @@ from handoff.models import ActorKind
 from handoff.states import CLOSE_REASONS, CloseReason, Kind, State, Trigger
 from tests.shared_data import shared
 from voice import scripts
+from voice.documents import Voice
 from voice.keypad import keys_for
 
 from .spoken import (
@@ -152,7 +153,7 @@ def test_a_menu_without_keys_is_a_mistake_that_can_not_be_sent() -> None:
 def test_the_voice_can_be_chosen() -> None:
     about = handoff()
     keys = keys_for(about, has_next=True)
-    voice = scripts.Voice("de-DE", "Polly.Vicki-Neural")
+    voice = Voice("de-DE", "Polly.Vicki-Neural")
     document = scripts.greeting(
         about, keys, key_url=KEY_URL, again_url=AGAIN_URL, turn=1, text_sent=True, voice=voice
     )

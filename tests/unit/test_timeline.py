@@ -30,6 +30,7 @@ DATA: dict[EventType, dict[str, object]] = {
     EventType.CALL_ANSWERED: {"contact": "ada"},
     EventType.CALLED_IN: {"contact": "ada"},
     EventType.CALLS_BACK: {"contact": "ada", "why": "dropped"},
+    EventType.PIN_REFUSED: {"contact": "ada"},
     EventType.MACHINE_HEARD: {"contact": "ada"},
     EventType.OPTED_OUT: {"contact": "ada"},
     EventType.ATTEMPT_ENDED: {"contact": "ada", "channel": "call", "disposition": "voicemail"},
@@ -87,8 +88,9 @@ def test_the_keys_are_those_of_the_phones_menu() -> None:
         Action.NO: Trigger.DECLINE,
         Action.ACKNOWLEDGE: Trigger.ACKNOWLEDGE,
         Action.NEXT: Trigger.PASS_ON,
+        Action.CALL_BACK: Trigger.CALL_BACK,
     }
-    menu = keys_for(HAVING, has_next=True)
+    menu = keys_for(HAVING, has_next=True, calls_back=True)
     assert {meant[key.action]: key.digit for key in menu if key.action in meant} == KEYS
 
 

@@ -36,6 +36,8 @@ class Options(TypedDict, total=False):
       and never by number; default: the operator's rules.
     - `urgency`: `"low"`, `"normal"`, `"high"` or `"critical"`, which alone rings people in their quiet hours;
       default: what the operator wrote for the policy.
+    - `proof`: what a person's decision needs at least: `"any"` (default), `"code"` two digits read out on the
+      phone, `"pin"` the person's PIN, `"link"` the page. The operator may ask for more.
     - `label`: a word of yours shown with the question; `metadata`: JSON handed back unchanged.
     - `key`: 1 to 200 printable ASCII characters that for ever name this question. The same key with the
       same arguments re-attaches and rings nobody again. Default: a random key, for retries of this call only.
@@ -55,6 +57,7 @@ class Options(TypedDict, total=False):
     policy: str | None
     contact: str | None
     urgency: Literal["low", "normal", "high", "critical"] | None
+    proof: Literal["any", "code", "pin", "link"]
     label: str | None
     metadata: Mapping[str, Any] | None
     key: str | None
@@ -110,6 +113,7 @@ def opening(
     policy: str | None = None,
     contact: str | None = None,
     urgency: Literal["low", "normal", "high", "critical"] | None = None,
+    proof: Literal["any", "code", "pin", "link"] = "any",
     label: str | None = None,
     metadata: Mapping[str, Any] | None = None,
     key: str | None = None,
@@ -131,6 +135,7 @@ def opening(
         "policy": policy,
         "contact": contact,
         "urgency": urgency,
+        "proof": None if proof == "any" else proof,
         "label": label,
         "metadata": metadata,
         "if_agent_gone": if_agent_gone,
