@@ -17,7 +17,9 @@ def test_a_call_whose_create_has_no_answer_is_unknown_until_its_callback_and_rin
     world: World, agent: Agent, fault: str
 ) -> None:
     """An ambiguous answer once made a client ring twice; here it is one call, bound by its own callbacks.
-    They wait in the provider's queue, for a callback that overtakes the answer leaves nothing unknown."""
+
+    They wait in the provider's queue: a callback that overtakes the answer leaves nothing unknown.
+    """
     world.phone.pace(queue_s=1)
     world.phone.faults({fault: 1})
     blocked = agent.clear_wall(REASON)
