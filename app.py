@@ -13,8 +13,20 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from handoff import bootstrap
 from handoff.bootstrap import Services
 from handoff.ids import HANDOFF, is_id
-from handoff.web import api, console, health, openapi, person, pin, problems, shown, signin
-from voice import on_the_line, webhooks
+from handoff.web import (
+    api,
+    api_notices,
+    console,
+    console_needs,
+    health,
+    openapi,
+    person,
+    pin,
+    problems,
+    shown,
+    signin,
+)
+from voice import inbound_texts, on_the_line, stopping, webhooks
 
 MAX_BODY_BYTES = 1_048_576
 
@@ -41,7 +53,8 @@ def create_app(services: Services | None = None) -> Flask:
     # Or `//` in a path is answered by a redirect that trusts the Host header.
     app.url_map.merge_slashes = False
     app.extensions["handoff"] = services
-    for module in (api, openapi, person, pin, signin, console, health, on_the_line, webhooks):
+    pages = (person, pin, signin, console, console_needs, health)
+    for module in (api, api_notices, openapi, *pages, on_the_line, stopping, webhooks, inbound_texts):
         app.register_blueprint(module.bp)
     openapi.register(app)
     shown.register(app)

@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from handoff.changes import Change, Draft, Rules, open_calls, update_attempt
-from handoff.ladder import NOT_THERE, advance, let_sleep, try_next_number
+from handoff.ladder import NOT_THERE, advance, anybody_rang, let_sleep, try_next_number
 from handoff.limits import Held
 from handoff.models import SERVICE, Attempt, Channel, EventType, Handoff
 from handoff.moments import rfc3339
+from handoff.notices import Notices, Trouble
+from handoff.opt_outs import troubled
 from handoff.states import Disposition, State
 
 
@@ -25,21 +27,27 @@ def end_attempt(
     *,
     detail: str | None = None,
     other_number: bool = True,
+    trouble: Trouble | None = None,
 ) -> Change | None:
     """An attempt has ended: put down what it told us, and go on with the ladder when nothing rings.
 
     What a person pressed in it stays what it was. None when the attempt had ended before. Without
-    `other_number` their next number is not tried: they are on the phone with us.
+    `other_number` their next number is not tried: they are on the phone with us. `trouble` is what the
+    operator must be told. A step in which everybody asked us to stop ends at once, as nobody was rung.
     """
     attempt = handoff.attempt(attempt_id)
     if attempt is None or attempt.ended_at is not None:
         return None
     draft = Draft(handoff, now)
     goes_on = _ended(draft, attempt, disposition, detail)
+    if trouble is not None:
+        draft.notices.append(troubled(attempt, trouble, now))
     absent = other_number and disposition in NOT_THERE
     if goes_on and not (absent and try_next_number(draft, rules, attempt)):
         if not open_calls(draft.handoff):
-            advance(draft, rules)
+            advance(
+                draft, rules, at_once=disposition is Disposition.OPTED_OUT and not anybody_rang(draft.handoff)
+            )
     return draft.change()
 
 
@@ -105,14 +113,14 @@ def hold(handoff: Handoff, attempt_id: str, why: Held, until: int, now: int) -> 
     return draft.change()
 
 
-def text_asked(handoff: Handoff, attempt_id: str, run: str, now: int) -> Change | None:
-    """The provider is about to be asked for this text, by this run. None when it was asked before: never
-    twice."""
+def text_asked(handoff: Handoff, attempt_id: str, run: str, number: str, now: int) -> Change | None:
+    """The provider is about to be asked for this text to this number, by this run. None when it was asked
+    before: never twice."""
     attempt = handoff.attempt(attempt_id)
     if attempt is None or attempt.asked_at is not None:
         return None
     draft = Draft(handoff, now)
-    update_attempt(draft, attempt_id, asked_at=now, asked_run=run)
+    update_attempt(draft, attempt_id, asked_at=now, asked_run=run, number=number)
     return draft.change()
 
 
@@ -126,13 +134,18 @@ def text_not_processed(handoff: Handoff, attempt_id: str, now: int) -> Change | 
     return draft.change()
 
 
-def text_accepted(handoff: Handoff, attempt_id: str, provider_id: str, now: int) -> Change | None:
-    """The provider took it; a callback may have said more already, and that stays."""
+def text_accepted(
+    handoff: Handoff, attempt_id: str, provider_id: str, now: int, *, proven: Notices | None = None
+) -> Change | None:
+    """The provider took it; a callback may have said more already, and that stays. `proven`: what is no
+    trouble any more."""
     attempt = handoff.attempt(attempt_id)
     if attempt is None or attempt.provider_id is not None:
         return None
     draft = Draft(handoff, now)
     update_attempt(draft, attempt_id, provider_id=provider_id)
+    if proven is not None:
+        draft.notices.append(proven)
     draft.note(EventType.TEXT_SENT, SERVICE, attempt=attempt_id, contact=attempt.contact)
     return draft.change()
 
@@ -145,8 +158,13 @@ def text_moved(
     rank: int,
     disposition: Disposition | None,
     detail: str | None = None,
+    trouble: Trouble | None = None,
+    proven: Notices | None = None,
 ) -> Change | None:
-    """A text has come as far as `rank`. A late or repeated report of no more than that changes nothing."""
+    """A text has come as far as `rank`. A late or repeated report of no more than that changes nothing.
+
+    `trouble` is what the operator must be told, `proven` what is no trouble any more.
+    """
     attempt = handoff.attempt(attempt_id)
     if attempt is None or rank <= attempt.text_rank:
         return None
@@ -160,6 +178,10 @@ def text_moved(
         detail=detail or attempt.detail,
         ended_at=attempt.ended_at or (now if final else None),
     )
+    if trouble is not None:
+        draft.notices.append(troubled(attempt, trouble, now))
+    if proven is not None:
+        draft.notices.append(proven)
     if disposition is not None and disposition is not attempt.disposition:
         draft.note(
             EventType.TEXT_MOVED,
@@ -172,8 +194,11 @@ def text_moved(
     return draft.change()
 
 
-def note(handoff: Handoff, type_: EventType, now: int, **data: Any) -> Change:
-    """Put a line on the timeline that changes no state: a call rang, a callback was delivered."""
+def note(handoff: Handoff, type_: EventType, now: int, proven: Notices | None = None, **data: Any) -> Change:
+    """Put a line on the timeline that changes no state: a call rang, a callback was delivered. `proven`: what
+    is no trouble any more."""
     draft = Draft(handoff, now)
+    if proven is not None:
+        draft.notices.append(proven)
     draft.note(type_, SERVICE, **data)
     return draft.change()

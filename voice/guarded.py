@@ -53,7 +53,7 @@ def broken(error: Exception) -> Response:
     if code in (403, 404, 405, 408, 413):
         return Response(status=code)
     log.error("webhook_failed", path=request.path, exc_info=error)
-    if request.path.endswith("/status"):
+    if request.path.endswith(("/status", "/texts/inbound")):
         return Response(status=503)
     retry = request.args.get("retry", 0, type=int) + 1
     if isinstance(error, redis.RedisError | HandoffError):

@@ -22,6 +22,7 @@ class Action(StrEnum):
     ACKNOWLEDGE = "acknowledge"  #: I'm on it
     NEXT = "next"  #: not me: reach the next person
     REPEAT = "repeat"  #: say it again
+    STOP = "stop"  #: no more calls to this number; asked once more before it counts
 
 
 @dataclass(frozen=True)
@@ -52,20 +53,24 @@ _TABLE: tuple[tuple[str, Action, Mapping[Kind, str]], ...] = (
     ),
     ("0", Action.NEXT, dict.fromkeys(_EVERY_KIND, "to pass it to the next person")),
     ("*", Action.REPEAT, dict.fromkeys(_EVERY_KIND, "to hear this again")),
+    ("8", Action.STOP, dict.fromkeys(_EVERY_KIND, "to stop calls to this number")),
 )
 
 
-def keys_for(handoff: Handoff, *, has_next: bool) -> tuple[Key, ...]:
+def keys_for(handoff: Handoff, *, has_next: bool, inbound: bool = False) -> tuple[Key, ...]:
     """The keys that do something for this handoff now; none once it is closed.
 
-    `has_next`: whether somebody would be reached next, so that passing it on is no empty promise.
+    `has_next`: whether somebody would be reached next, so that passing it on is no empty promise. `inbound`:
+    they called us. What a caller's number is said to be proves nothing, so that it can't be stopped there.
     """
     if handoff.closed:
         return ()
+    unfit = {Action.NEXT} if not has_next else set()
+    unfit |= {Action.STOP} if inbound else set()
     return tuple(
         Key(digit, action, words[handoff.kind])
         for digit, action, words in _TABLE
-        if handoff.kind in words and (has_next or action is not Action.NEXT)
+        if handoff.kind in words and action not in unfit
     )
 
 

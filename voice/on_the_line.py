@@ -12,7 +12,7 @@ from handoff import ladder
 from handoff.models import Actor, ActorKind, Attempt, Call, Channel, Decision, Handoff, Proof
 from handoff.outcomes import Outcome
 from handoff.states import Disposition, State
-from voice import scripts, urls
+from voice import scripts, scripts_stop, urls
 from voice.guarded import blueprint, services, spoken_for, twiml
 from voice.keypad import Action, Key, keys_for, meaning
 
@@ -31,7 +31,7 @@ def answered(call_id: str) -> Response:
     if call is None or handoff is None or attempt is None:
         return twiml(scripts.nobody_home())
     if handoff.closed:
-        return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=_voice(call)))
+        return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=voice_of(call)))
     return twiml(_menu(call, handoff, attempt, turn=1, silent=1))
 
 
@@ -43,20 +43,20 @@ def again(call_id: str, attempt_id: str) -> Response:
     if call is None or handoff is None or attempt is None:
         return twiml(scripts.nobody_home())
     if handoff.closed:
-        return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=_voice(call)))
+        return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=voice_of(call)))
     turn, silent, held = _where()
     if held or _holds(handoff, call):
         return twiml(
             scripts.holding(
                 handoff,
-                _keys(handoff),
+                _keys(handoff, attempt),
                 key_url=_key_url(call_id, attempt.id, turn=turn, silent=silent, held=True),
                 again_url=_again_url(call_id, attempt.id, turn=turn + 1, silent=silent, held=True),
             )
         )
     if silent > scripts.LAST_TURN or turn > MOST_TURNS:
         at.calls.heard_everything(call_id)
-        return twiml(scripts.goodbye_no_input(text_sent=_text_sent(handoff, attempt), voice=_voice(call)))
+        return twiml(scripts.goodbye_no_input(text_sent=_text_sent(handoff, attempt), voice=voice_of(call)))
     return twiml(_menu(call, handoff, attempt, turn=turn, silent=silent))
 
 
@@ -69,14 +69,18 @@ def key(call_id: str, attempt_id: str) -> Response:
         return twiml(scripts.nobody_home())
     turn, silent, held = _where()
     digits = request.values.get("Digits", "") or request.args.get("key", "")
-    keys = _keys(handoff) if not handoff.closed else keys_for(_as_open(handoff), has_next=False)
+    late = _as_open(handoff) if handoff.closed else None
+    keys = keys_for(late, has_next=False, inbound=attempt.inbound) if late else _keys(handoff, attempt)
     action = meaning(keys, digits)
     command = f"key-{attempt.id}-{turn}-{digits}"
     # The key may have been acted on, and only the answer lost: then what is in the menu now is no matter.
     _, outcome = at.store.read_for(handoff.id, command)
+    if outcome is None and action is Action.STOP and turn <= MOST_TURNS:
+        at.calls.pressed(call_id, digits, turn)
+        return twiml(_whether_to_stop(call, attempt, turn, silent, held))
     if outcome is None and (action in (None, Action.REPEAT) or turn > MOST_TURNS):
         if handoff.closed:
-            return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=_voice(call)))
+            return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=voice_of(call)))
         return twiml(_once_more(call, handoff, attempt, action, turn, silent))
     if outcome is None:
         assert action is not None
@@ -87,13 +91,13 @@ def key(call_id: str, attempt_id: str) -> Response:
         scripts.after(
             outcome,
             fresh,
-            _keys(fresh),
+            _keys(fresh, attempt),
             now=at.clock(),
             key_url=_key_url(call_id, attempt.id, turn=turn + 1, silent=1, held=True),
             again_url=_again_url(call_id, attempt.id, turn=turn + 1, silent=1, held=True),
             contact=call.contact,
             text_sent=_text_sent(fresh, attempt),
-            voice=_voice(call),
+            voice=voice_of(call),
         )
     )
 
@@ -105,8 +109,10 @@ def settled(call_id: str) -> Response:
     if call is None or handoff is None:
         return twiml(scripts.nobody_home())
     if not handoff.closed:
-        return twiml(scripts.taken(handoff, now=services().clock(), contact=call.contact, voice=_voice(call)))
-    return twiml(scripts.settled(handoff, now=services().clock(), contact=call.contact, voice=_voice(call)))
+        return twiml(
+            scripts.taken(handoff, now=services().clock(), contact=call.contact, voice=voice_of(call))
+        )
+    return twiml(scripts.settled(handoff, now=services().clock(), contact=call.contact, voice=voice_of(call)))
 
 
 def _act(call: Call, handoff: Handoff, attempt: Attempt, action: Action, command: str) -> Outcome:
@@ -134,14 +140,14 @@ def _menu(
 ) -> str:
     return scripts.greeting(
         handoff,
-        _keys(handoff),
+        _keys(handoff, attempt),
         key_url=_key_url(call.id, attempt.id, turn=turn, silent=silent),
         again_url=_again_url(call.id, attempt.id, turn=turn + 1, silent=silent + 1),
         turn=silent,
         text_sent=_text_sent(handoff, attempt),
         caller_word=_caller_word(call),
         slow=slow,
-        voice=_voice(call),
+        voice=voice_of(call),
     )
 
 
@@ -154,15 +160,25 @@ def _once_more(
         return _menu(call, handoff, attempt, turn=turn + 1, silent=1, slow=turn > 1)
     if turn > MOST_TURNS or silent > scripts.LAST_TURN:
         services().calls.heard_everything(call.id)
-        return scripts.goodbye_no_input(text_sent=_text_sent(handoff, attempt), voice=_voice(call))
+        return scripts.goodbye_no_input(text_sent=_text_sent(handoff, attempt), voice=voice_of(call))
     return scripts.unknown_key(
         handoff,
-        _keys(handoff),
+        _keys(handoff, attempt),
         key_url=_key_url(call.id, attempt.id, turn=turn + 1, silent=silent + 1),
         again_url=_again_url(call.id, attempt.id, turn=turn + 2, silent=silent + 1),
         turn=silent,
         text_sent=_text_sent(handoff, attempt),
-        voice=_voice(call),
+        voice=voice_of(call),
+    )
+
+
+def _whether_to_stop(call: Call, attempt: Attempt, turn: int, silent: int, held: bool) -> str:
+    """The first 8: one key alone must not take a number away. stopping.py has the second."""
+    base = services().settings.public_url
+    return scripts_stop.ask(
+        key_url=base + urls.stop(call.id, attempt.id, turn=turn + 1, silent=silent, held=held),
+        again_url=_again_url(call.id, attempt.id, turn=turn + 2, silent=silent, held=held),
+        voice=voice_of(call),
     )
 
 
@@ -175,13 +191,13 @@ def _again_url(call: str, attempt: str, *, turn: int, silent: int, held: bool = 
     return services().settings.public_url + urls.again(call, attempt, turn=turn, silent=silent, held=held)
 
 
-def _keys(handoff: Handoff) -> tuple[Key, ...]:
+def _keys(handoff: Handoff, attempt: Attempt) -> tuple[Key, ...]:
     at = services()
     following = ladder.next_name(handoff, at.handoffs.rules(), at.clock())
-    return keys_for(handoff, has_next=following is not None)
+    return keys_for(handoff, has_next=following is not None, inbound=attempt.inbound)
 
 
-def _voice(call: Call) -> scripts.Voice:
+def voice_of(call: Call) -> scripts.Voice:
     """As this contact wants it."""
     contact = services().handoffs.rules().people.contact(call.contact)
     return scripts.Voice(language=contact.language) if contact else scripts.PLAIN

@@ -66,7 +66,7 @@ def greeting(
         opening = [why, _where(handoff, text_sent)]
     else:
         opening = ["I did not hear a key.", f"This is for {_agent(handoff)}."]
-    return _Script(voice).listen([*opening, _menu(keys)], keys, key_url, slow=slow).then(again_url)
+    return Script(voice).listen([*opening, _menu(keys)], keys, key_url, slow=slow).then(again_url)
 
 
 def unknown_key(
@@ -83,7 +83,7 @@ def unknown_key(
     if turn > LAST_TURN:
         return goodbye_no_input(text_sent=text_sent, voice=voice)
     said = ["That key does nothing here.", f"This is for {_agent(handoff)}.", _menu(keys)]
-    return _Script(voice).listen(said, keys, key_url).then(again_url)
+    return Script(voice).listen(said, keys, key_url).then(again_url)
 
 
 def holding(
@@ -91,13 +91,13 @@ def holding(
 ) -> str:
     """For who has it and stayed on the line: a short reminder, then a long wait. The call's limit ends it."""
     said = [f"{_agent(handoff)} is waiting.", _menu(keys)]
-    return _Script(voice).listen(said, keys, key_url, wait_s=HOLD_S).then(again_url)
+    return Script(voice).listen(said, keys, key_url, wait_s=HOLD_S).then(again_url)
 
 
 def goodbye_no_input(*, text_sent: bool, voice: Voice = PLAIN) -> str:
     """After the last turn without a key. Nothing was decided, and the voice says so."""
     link = " The link in the text still works." if text_sent else ""
-    return _Script(voice).say(f"Nothing is decided.{link} Goodbye.").hang_up()
+    return Script(voice).say(f"Nothing is decided.{link} Goodbye.").hang_up()
 
 
 def after(
@@ -113,7 +113,7 @@ def after(
     voice: Voice = PLAIN,
 ) -> str:
     """What a key led to, said to the contact with this id. `handoff` as it stands after the outcome."""
-    script = _Script(voice)
+    script = Script(voice)
     holder = outcome.holder
     mine = holder is not None and _is(holder, contact)
     if outcome.won and outcome.asked is Trigger.PASS_ON:
@@ -141,13 +141,13 @@ def taken(handoff: Handoff, *, now: int, contact: str, voice: Voice = PLAIN) -> 
     """For whoever is on the line when somebody else took it, or when it needs this call no more."""
     holder = handoff.acknowledged
     if holder is None:
-        return _Script(voice).say("This call is not needed any more. Goodbye.").hang_up()
-    return _Script(voice).say(_taken_by(holder, now, contact)).hang_up()
+        return Script(voice).say("This call is not needed any more. Goodbye.").hang_up()
+    return Script(voice).say(_taken_by(holder, now, contact)).hang_up()
 
 
 def nobody_home(voice: Voice = PLAIN) -> str:
     """For a call that we know nothing about (any more)."""
-    return _Script(voice).say("This call is about something that is over. Goodbye.").hang_up()
+    return Script(voice).say("This call is about something that is over. Goodbye.").hang_up()
 
 
 def apology() -> str:
@@ -163,21 +163,21 @@ def one_moment(url: str, turn: int, voice: Voice = PLAIN) -> str:
     if turn > LAST_TURN:
         return apology()
     said = "One moment, please." if turn <= 1 else "Still working on it."
-    return _Script(voice).say(said).pause(2).then(url)
+    return Script(voice).say(said).pause(2).then(url)
 
 
-class _Script:
+class Script:
     """A document under construction. A menu can only be read through `listen`, which makes its Gather."""
 
     def __init__(self, voice: Voice) -> None:
         self._response = VoiceResponse()
         self._style = {"language": voice.language, "voice": voice.name}
 
-    def say(self, text: str) -> _Script:
+    def say(self, text: str) -> Script:
         self._response.say(_sayable(text), **self._style)
         return self
 
-    def pause(self, seconds: int) -> _Script:
+    def pause(self, seconds: int) -> Script:
         self._response.pause(length=seconds)
         return self
 
@@ -189,7 +189,7 @@ class _Script:
         *,
         wait_s: int = WAIT_S,
         slow: bool = False,
-    ) -> _Script:
+    ) -> Script:
         """Speaks, and takes one key at any moment. No finish key, so that `*` and `#` count as keys."""
         assert keys, "a menu without keys"
         gather = self._response.gather(
@@ -282,7 +282,7 @@ def _how_to_go_on(handoff: Handoff, keys: Sequence[Key], text_sent: bool) -> str
 def _over(end: Outcome | Handoff, handoff: Handoff, now: int, contact: str | None, voice: Voice) -> str:
     """`end` says how it was closed; `handoff` says what it was about."""
     said = _what_happened(end, handoff, now, contact)
-    return _Script(voice).say(f"{said} Nothing is left to do. Goodbye.").hang_up()
+    return Script(voice).say(f"{said} Nothing is left to do. Goodbye.").hang_up()
 
 
 def _taken_by(holder: Decision, now: int, contact: str) -> str:
