@@ -113,7 +113,7 @@ def hold(handoff: Handoff, attempt_id: str, why: Held, until: int, now: int) -> 
     return draft.change()
 
 
-def text_asked(handoff: Handoff, attempt_id: str, run: str, number: str, now: int) -> Change | None:
+def text_asked(handoff: Handoff, attempt_id: str, run: str, now: int, *, number: str) -> Change | None:
     """The provider is about to be asked for this text to this number, by this run. None when it was asked
     before: never twice."""
     attempt = handoff.attempt(attempt_id)

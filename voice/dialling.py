@@ -111,7 +111,7 @@ def send_text(services: Services, effect: Effect) -> bool:
         return True
     run = ids.random_text(12)
     services.handoffs.change(
-        handoff.id, lambda fresh, at: attempts.text_asked(fresh, attempt.id, run, number, at)
+        handoff.id, lambda fresh, at: attempts.text_asked(fresh, attempt.id, run, at, number=number)
     )
     asked = services.handoffs.get(handoff.id).attempt(attempt.id)
     if asked is None or asked.asked_run != run:
