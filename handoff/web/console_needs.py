@@ -14,9 +14,9 @@ from handoff.errors import NotFound
 from handoff.models import Actor
 from handoff.web import rates
 from handoff.web.bodies import whole_body
-from handoff.web.console import RATE, NotSignedIn, not_signed_in, trouble
+from handoff.web.console import RATE, trouble
 from handoff.web.context import services
-from handoff.web.signin import current_operator, genuine
+from handoff.web.signin import current_operator, genuine, sign_in_page
 
 bp = Blueprint("console_needs", __name__)
 
@@ -37,7 +37,7 @@ def _act(do: Callable[[Actor], object]) -> AnyResponse:
     whole_body()
     operator = current_operator()
     if operator is None:
-        return not_signed_in(NotSignedIn())
+        return sign_in_page(401, "You are not signed in any more. Nothing was changed.", onward="/")
     if not genuine(operator):
         return trouble(403, "This form is too old. Nothing was changed; please go back and try again.")
     if rates.over(f"operator:{operator.actor.id}", RATE):
