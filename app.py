@@ -13,8 +13,20 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from handoff import bootstrap
 from handoff.bootstrap import Services
 from handoff.ids import HANDOFF, is_id
-from handoff.web import api, console, health, openapi, person, pin, problems, shown, signin
-from voice import confirming, machines, on_the_line, screening, webhooks
+from handoff.web import (
+    api,
+    api_notices,
+    console,
+    console_needs,
+    health,
+    openapi,
+    person,
+    pin,
+    problems,
+    shown,
+    signin,
+)
+from voice import confirming, inbound_texts, machines, on_the_line, screening, stopping, webhooks
 
 MAX_BODY_BYTES = 1_048_576
 
@@ -41,20 +53,9 @@ def create_app(services: Services | None = None) -> Flask:
     # Or `//` in a path is answered by a redirect that trusts the Host header.
     app.url_map.merge_slashes = False
     app.extensions["handoff"] = services
-    for module in (
-        api,
-        openapi,
-        person,
-        pin,
-        signin,
-        console,
-        health,
-        on_the_line,
-        confirming,
-        machines,
-        screening,
-        webhooks,
-    ):
+    pages = (person, pin, signin, console, console_needs, health)
+    calls = (on_the_line, confirming, stopping, machines, screening)
+    for module in (api, api_notices, openapi, *pages, *calls, webhooks, inbound_texts):
         app.register_blueprint(module.bp)
     openapi.register(app)
     shown.register(app)

@@ -10,10 +10,12 @@ from typing import Any
 
 from handoff import calling_back
 from handoff.changes import Change, Decided, Draft, Rules, open_calls, update_attempt
-from handoff.ladder import NOT_THERE, advance, let_sleep, try_next_number
+from handoff.ladder import NOT_THERE, advance, anybody_rang, let_sleep, try_next_number
 from handoff.limits import Held
 from handoff.models import SERVICE, Attempt, Channel, EventType, Handoff
 from handoff.moments import rfc3339
+from handoff.notices import Notices, Trouble
+from handoff.opt_outs import troubled
 from handoff.outcomes import lost
 from handoff.states import Disposition, State, Trigger
 
@@ -28,17 +30,21 @@ def end_attempt(
     detail: str | None = None,
     other_number: bool = True,
     was_answered: bool = False,
+    trouble: Trouble | None = None,
 ) -> Change | None:
     """An attempt has ended: put down what it told us, and go on with the ladder when nothing rings.
 
     What a person pressed in it stays what it was. None when the attempt had ended before. Without
     `other_number` their next number is not tried: they are on the phone with us. `was_answered`: a call that
-    was picked up, so that one which was cut off is placed again first.
+    was picked up, so that one which was cut off is placed again first. `trouble` is what the operator must be
+    told. A step in which everybody asked us to stop ends at once, as nobody was rung.
     """
     attempt = handoff.attempt(attempt_id)
     if attempt is None or attempt.ended_at is not None:
         return None
     draft = Draft(handoff, now)
+    if trouble is not None:
+        draft.notices.append(troubled(attempt, trouble, now))
     _end(draft, attempt, disposition, rules, detail, other_number=other_number, was_answered=was_answered)
     return draft.change()
 
@@ -73,7 +79,8 @@ def _end(
     absent = other_number and disposition in NOT_THERE
     if goes_on and not (absent and try_next_number(draft, rules, attempt)):
         if not open_calls(draft.handoff):
-            advance(draft, rules)
+            stopped = disposition is Disposition.OPTED_OUT
+            advance(draft, rules, at_once=stopped and not anybody_rang(draft.handoff))
 
 
 def put_to_bed(
@@ -142,11 +149,16 @@ def hold(handoff: Handoff, attempt_id: str, why: Held, until: int, now: int) -> 
     return draft.change()
 
 
-def call_moved(handoff: Handoff, attempt_id: str, type_: EventType, now: int, **data: Any) -> Change:
-    """The provider has the call, or may have it: a line on the timeline, and no limit holds it any more."""
+def call_moved(
+    handoff: Handoff, attempt_id: str, type_: EventType, now: int, notices: Notices | None = None, **data: Any
+) -> Change:
+    """The provider has the call, or may have it: a line on the timeline, and no limit holds it any more.
+    `notices` are kept with it."""
     draft = Draft(handoff, now)
     update_attempt(draft, attempt_id, held=None, held_until=None)
     draft.note(type_, SERVICE, attempt=attempt_id, **data)
+    if notices is not None:
+        draft.notices.append(notices)
     return draft.change()
 
 
@@ -159,14 +171,14 @@ def pin_refused(handoff: Handoff, attempt: Attempt, asked: Trigger, now: int) ->
     return Decided(lost(asked, handoff), draft.change())
 
 
-def text_asked(handoff: Handoff, attempt_id: str, run: str, now: int) -> Change | None:
-    """The provider is about to be asked for this text, by this run. None when it was asked before: never
-    twice."""
+def text_asked(handoff: Handoff, attempt_id: str, run: str, now: int, *, number: str) -> Change | None:
+    """The provider is about to be asked for this text to this number, by this run. None when it was asked
+    before: never twice."""
     attempt = handoff.attempt(attempt_id)
     if attempt is None or attempt.asked_at is not None:
         return None
     draft = Draft(handoff, now)
-    update_attempt(draft, attempt_id, asked_at=now, asked_run=run, held=None, held_until=None)
+    update_attempt(draft, attempt_id, asked_at=now, asked_run=run, number=number, held=None, held_until=None)
     return draft.change()
 
 
@@ -180,13 +192,18 @@ def text_not_processed(handoff: Handoff, attempt_id: str, now: int) -> Change | 
     return draft.change()
 
 
-def text_accepted(handoff: Handoff, attempt_id: str, provider_id: str, now: int) -> Change | None:
-    """The provider took it; a callback may have said more already, and that stays."""
+def text_accepted(
+    handoff: Handoff, attempt_id: str, provider_id: str, now: int, *, proven: Notices | None = None
+) -> Change | None:
+    """The provider took it; a callback may have said more already, and that stays. `proven`: what is no
+    trouble any more."""
     attempt = handoff.attempt(attempt_id)
     if attempt is None or attempt.provider_id is not None:
         return None
     draft = Draft(handoff, now)
     update_attempt(draft, attempt_id, provider_id=provider_id)
+    if proven is not None:
+        draft.notices.append(proven)
     draft.note(EventType.TEXT_SENT, SERVICE, attempt=attempt_id, contact=attempt.contact)
     return draft.change()
 
@@ -199,8 +216,13 @@ def text_moved(
     rank: int,
     disposition: Disposition | None,
     detail: str | None = None,
+    trouble: Trouble | None = None,
+    proven: Notices | None = None,
 ) -> Change | None:
-    """A text has come as far as `rank`. A late or repeated report of no more than that changes nothing."""
+    """A text has come as far as `rank`. A late or repeated report of no more than that changes nothing.
+
+    `trouble` is what the operator must be told, `proven` what is no trouble any more.
+    """
     attempt = handoff.attempt(attempt_id)
     if attempt is None or rank <= attempt.text_rank:
         return None
@@ -214,6 +236,10 @@ def text_moved(
         detail=detail or attempt.detail,
         ended_at=attempt.ended_at or (now if final else None),
     )
+    if trouble is not None:
+        draft.notices.append(troubled(attempt, trouble, now))
+    if proven is not None:
+        draft.notices.append(proven)
     if disposition is not None and disposition is not attempt.disposition:
         draft.note(
             EventType.TEXT_MOVED,
@@ -226,8 +252,11 @@ def text_moved(
     return draft.change()
 
 
-def note(handoff: Handoff, type_: EventType, now: int, **data: Any) -> Change:
-    """Put a line on the timeline that changes no state: a call rang, a callback was delivered."""
+def note(handoff: Handoff, type_: EventType, now: int, proven: Notices | None = None, **data: Any) -> Change:
+    """Put a line on the timeline that changes no state: a call rang, a callback was delivered. `proven`: what
+    is no trouble any more."""
     draft = Draft(handoff, now)
+    if proven is not None:
+        draft.notices.append(proven)
     draft.note(type_, SERVICE, **data)
     return draft.change()

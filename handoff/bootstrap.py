@@ -70,6 +70,7 @@ def build(settings: Settings, *, clock: Callable[[], int] = now_ms) -> Services:
             settings.twilio_from,
             api_url=settings.twilio_api_url,
             environment=settings.twilio_place,
+            messaging_service=settings.twilio_messaging_service,
         ),
         verifier=Verifier(settings.public_url, settings.twilio_auth_tokens),
         enqueue=enqueue,

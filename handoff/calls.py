@@ -17,6 +17,7 @@ from handoff.effects import Effect, EffectKind
 from handoff.errors import Unavailable
 from handoff.models import Call, EventType, Handoff
 from handoff.moments import MINUTE, SECOND
+from handoff.notices import Notices, Trouble, proven_by_answer, proven_by_placing
 from handoff.states import CallState, Disposition, may_move
 from handoff.store import Done, Pacer, Plan, Store
 
@@ -49,9 +50,16 @@ class Calls:
             drop=[f"{EffectKind.RECONCILE_CALL}-{call_id}"],
         )
 
-    def placed(self, call_id: str, provider_id: str) -> None:
-        """The provider accepted it. A callback may have said more already; that stays."""
-        self._bind(call_id, provider_id, CallState.PLACED, EventType.CALL_PLACED)
+    def placed(self, call_id: str, provider_id: str, sender: str = "") -> None:
+        """The provider accepted it, from our number `sender`. A callback may have said more already; that
+        stays."""
+        self._bind(
+            call_id,
+            provider_id,
+            CallState.PLACED,
+            EventType.CALL_PLACED,
+            proven=lambda call: Notices(cleared=proven_by_placing(call.number, sender)),
+        )
 
     def lost_reply(self, call_id: str, detail: str) -> None:
         """The create's answer was lost: only a callback or the one look-up can say what became of it."""
@@ -63,7 +71,13 @@ class Calls:
 
     def answered(self, call_id: str, provider_id: str | None) -> None:
         """Something picked up. That proves nothing (promise 4)."""
-        self._bind(call_id, provider_id, CallState.ANSWERED, EventType.CALL_ANSWERED)
+        self._bind(
+            call_id,
+            provider_id,
+            CallState.ANSWERED,
+            EventType.CALL_ANSWERED,
+            proven=lambda call: Notices(cleared=proven_by_answer(call.number)),
+        )
 
     def withdraw(self, call_id: str) -> bool:
         """Ends a call that is still due, which nothing needs any more. False when it is due no longer."""
@@ -71,6 +85,14 @@ class Calls:
             call_id, lambda call: Disposition.WITHDRAWN if call.state is CallState.DUE else None
         )
         return moved is not None
+
+    def opted_out(self, call_id: str) -> None:
+        """Ends a call that is due to a number that is not to be called. The ladder goes on at once."""
+        self._end(
+            call_id,
+            lambda call: Disposition.OPTED_OUT if call.state is CallState.DUE else None,
+            detail="they pressed 8 twice",
+        )
 
     def leave_alone(self, call_id: str, why: str) -> None:
         """Ends a call that is due and is not to be placed: its contact must not be rung now. The ladder goes
@@ -176,14 +198,15 @@ class Calls:
         *,
         provider_id: str | None = None,
         detail: str | None = None,
+        trouble: Trouble | None = None,
     ) -> None:
         """The call is over. Its attempts end with it, its line is free, and the ladder goes on.
 
         `disposition` may be a function of the call as it stands, since what it told us depends on whether
-        it was answered.
+        it was answered. `trouble` is what the operator must be told.
         """
         what = disposition if callable(disposition) else lambda _: disposition
-        self._end(call_id, what, provider_id=provider_id, detail=detail)
+        self._end(call_id, what, provider_id=provider_id, detail=detail, trouble=trouble)
 
     def _end(
         self,
@@ -192,6 +215,7 @@ class Calls:
         *,
         provider_id: str | None = None,
         detail: str | None = None,
+        trouble: Trouble | None = None,
         rule: Callable[[Handoff, str, int], Change | None] | None = None,
     ) -> Call | None:
         told: list[Disposition] = []
@@ -217,6 +241,7 @@ class Calls:
                     now,
                     detail=detail,
                     was_answered=call.answered_at is not None,
+                    trouble=trouble,
                 )
             )
 
@@ -236,7 +261,14 @@ class Calls:
             self._pacer.lasted(-(-(call.ended_at - call.answered_at) // MINUTE), now)
 
     def _bind(
-        self, call_id: str, provider_id: str | None, state: CallState, event: EventType, **data: Any
+        self,
+        call_id: str,
+        provider_id: str | None,
+        state: CallState,
+        event: EventType,
+        *,
+        proven: Callable[[Call], Notices] | None = None,
+        **data: Any,
     ) -> None:
         """Moves a call on and says so on the timeline; binds the provider's id whenever it is first seen.
 
@@ -258,7 +290,16 @@ class Calls:
 
         def noted(call: Call) -> Callable[[Handoff, str, int], Change | None]:
             return lambda handoff, attempt, now: (
-                attempts.call_moved(handoff, attempt, event, now, call=call.id, contact=call.contact, **data)
+                attempts.call_moved(
+                    handoff,
+                    attempt,
+                    event,
+                    now,
+                    proven(call) if proven else None,
+                    call=call.id,
+                    contact=call.contact,
+                    **data,
+                )
                 if call.state is state
                 else None
             )

@@ -27,6 +27,7 @@ from handoff.models import (
     Result,
 )
 from handoff.moments import DAY, SECOND, rfc3339
+from handoff.notices import Notices
 from handoff.outcomes import Outcome
 from handoff.policy import EscalationPolicy, People
 from handoff.states import CloseReason, Disposition, Trigger, target
@@ -56,6 +57,7 @@ class Change:
     effects: tuple[Effect, ...] = ()
     drop: tuple[str, ...] = ()  # ids of effects that are not needed any more
     calls: tuple[Call, ...] = ()  # new call records
+    notices: tuple[Notices, ...] = ()  # what is kept for operators
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ class Draft:
     effects: list[Effect] = field(default_factory=list)
     drop: list[str] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
+    notices: list[Notices] = field(default_factory=list)
 
     def move(self, trigger: Trigger, **fields: Any) -> None:
         """Changes the state as states.py says. A trigger that may not happen here is a fault of ours."""
@@ -103,7 +106,12 @@ class Draft:
         """What to commit: the next revision, with everything collected here."""
         self.set(rev=self.handoff.rev + 1)
         return Change(
-            self.handoff, tuple(self.events), tuple(self.effects), tuple(self.drop), tuple(self.calls)
+            self.handoff,
+            tuple(self.events),
+            tuple(self.effects),
+            tuple(self.drop),
+            tuple(self.calls),
+            tuple(self.notices),
         )
 
 

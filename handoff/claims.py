@@ -61,6 +61,9 @@ class Claims:
             if not self.needed(call):
                 self._calls.withdraw(call_id)
                 return None
+            if self.handoffs.opt_outs.from_calls(call.number):
+                self._calls.opted_out(call.id)
+                return None
             if why := self._not_to_be_rung(call, now):
                 self._calls.leave_alone(call.id, why)
                 return None
@@ -77,6 +80,16 @@ class Claims:
             if isinstance(self.store.commit(plan, now), Done):
                 return placing
         raise Unavailable("Too much is going on with this call.")
+
+    def stop_calls(self, call_id: str) -> None:
+        """Ends every call that is due to the number of this one, if it is not to be called any more: what
+        waits for a limit would wait for nothing."""
+        stopped = self.store.read_call(call_id)
+        if stopped is None or not self.handoffs.opt_outs.from_calls(stopped.number):
+            return
+        for due in self.handoffs.opt_outs.due_calls():
+            if (call := self.store.read_call(due)) is not None and call.number == stopped.number:
+                self._calls.opted_out(call.id)
 
     def needed(self, call: Call) -> bool:
         """Whether any handoff that this call carries still wants somebody rung."""

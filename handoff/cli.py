@@ -120,7 +120,9 @@ def who(policy: str | None, contact: str | None, urgency: str) -> None:
     with _plain_errors():
         services = bootstrap.from_environment()
         people, now = services.handoffs.rules().people, services.clock()
-        for line in rehearsal.who(people, Urgency(urgency), now, policy=policy, contact=contact):
+        stopped = services.handoffs.opt_outs.from_calls
+        told = rehearsal.who(people, Urgency(urgency), now, policy=policy, contact=contact, stopped=stopped)
+        for line in told:
             click.echo(line)
 
 

@@ -19,9 +19,10 @@ from handoff.changes import Change, Decided, Rules
 from handoff.errors import AnswerDeleted, IdempotencyConflict, NotFound, Unavailable
 from handoff.messages import OpenRequest
 from handoff.models import Actor, ApiKey, Channel, Decision, EventType, Handoff, Proof, Result
+from handoff.notices import Notices, OptOut, Warning
 from handoff.outcomes import Outcome
 from handoff.states import CloseReason
-from handoff.store import Again, Done, Plan, Store, sha256
+from handoff.store import Again, Done, OptOuts, Plan, Store, Warnings, sha256
 
 log = structlog.get_logger(__name__)
 
@@ -59,6 +60,8 @@ class Handoffs:
         self.rules = rules
         self.enqueue = enqueue
         self.clock = clock
+        self.opt_outs = OptOuts(store.connections, store.keys)
+        self.warnings = Warnings(store.connections, store.keys)
 
     def open(
         self, request: OpenRequest, key: ApiKey, idempotency_key: str | None, body_hash: str | None = None
@@ -218,9 +221,30 @@ class Handoffs:
         """A line on the timeline that changes no state. A handoff that is gone needs none."""
 
         def rule(handoff: Handoff, now: int) -> Change:
-            return attempts.note(handoff, type_, now, **data)
+            return attempts.note(handoff, type_, now, None, **data)
 
         self.change(handoff_id, rule)
+
+    def lift(self, opt_out_id: str, by: Actor) -> OptOut:
+        """An operator lifts an opt-out, since the person asked for it. Raises NotFound."""
+        found = next((one for one in self.opt_outs.all() if one.id == opt_out_id), None)
+        if found is None:
+            raise NotFound("There is no such opt-out.")
+        about = (one.about.key for one in self.warnings.all() if one.about.opt_out == found.key)
+        self._keep(Notices(lifted=(found.key,), cleared=tuple(about)))
+        log.info("opt_out_lifted", number=found.number, channel=found.channel, by=by.id)
+        return found
+
+    def dismiss(self, warning_id: str) -> Warning:
+        """An operator is done with a warning. Raises NotFound."""
+        found = next((one for one in self.warnings.all() if one.id == warning_id), None)
+        if found is None:
+            raise NotFound("There is no such warning.")
+        self._keep(Notices(cleared=(found.about.key,)))
+        return found
+
+    def _keep(self, notices: Notices) -> None:
+        self.store.commit(Plan(notices=[notices]), self.clock())
 
     def decide(
         self,
@@ -293,6 +317,10 @@ class Handoffs:
                 log.info(event.type, handoff=change.handoff.id, seq=event.seq, by=event.by.kind)
         if plan.dispatched:
             self.enqueue(sorted(plan.dispatched), urgent=plan.urgent)
+        for notices in (*plan.notices, *(one for change in plan.changes for one in change.notices)):
+            for warned in notices.warned:
+                if self.warnings.told_first(warned):
+                    log.warning("operator_needed", kind=warned.kind, number=warned.number, code=warned.code)
 
     def _opened(self, key: ApiKey, key_hash: str, body_hash: str) -> OpenedHandoff | None:
         opened = self.store.opened(key.id, key_hash)

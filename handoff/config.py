@@ -67,6 +67,7 @@ class Settings:
     twilio_account_sid: str
     twilio_auth_tokens: tuple[str, ...]  # the present one first
     twilio_from: str
+    twilio_messaging_service: str | None  # sends the texts, instead of that number
     twilio_api_url: str | None
     twilio_place: dict[str, str]  # TWILIO_EDGE and TWILIO_REGION, for Twilio's own library
     allow_private_callbacks: bool
@@ -75,6 +76,11 @@ class Settings:
     proxies: int  # how many of our own stand in front and say who asks (X-Forwarded-For)
     open_console: bool
     dev: bool
+
+    @property
+    def text_sender(self) -> str:
+        """What texts are sent from: our Messaging Service, else our number. Opt-outs belong to it."""
+        return self.twilio_messaging_service or self.twilio_from
 
     def __repr__(self) -> str:
         return f"<Settings {self.public_url} prefix={self.prefix}>"
@@ -113,6 +119,7 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
             *filter(None, [read.one("TWILIO_AUTH_TOKEN_PREVIOUS", str, default="")]),
         ),
         twilio_from=read.one("TWILIO_FROM_NUMBER", parse_phone),
+        twilio_messaging_service=read.one("TWILIO_MESSAGING_SERVICE_SID", _service_sid, default="") or None,
         twilio_api_url=read.one("TWILIO_API_URL", lambda text: _api_url(text, dev), default="") or None,
         twilio_place={name: place for name in _PLACES if (place := read.one(name, _place, default=""))},
         allow_private_callbacks=read.flag("HANDOFF_ALLOW_PRIVATE_CALLBACKS"),
@@ -266,6 +273,12 @@ def _api_keys(text: str) -> tuple[EnvironmentKey, ...]:
 def _account_sid(text: str) -> str:
     if not re.fullmatch(r"AC[0-9a-fA-F]{32}", text):
         raise ValueError("must be AC and 32 hex digits, as on the Twilio console's first page")
+    return text
+
+
+def _service_sid(text: str) -> str:
+    if text and not re.fullmatch(r"MG[0-9a-fA-F]{32}", text):
+        raise ValueError("must be MG and 32 hex digits, as on the Messaging Service's page")
     return text
 
 

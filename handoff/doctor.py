@@ -16,6 +16,7 @@ from handoff import bootstrap, config, people_file, people_source
 from handoff.bootstrap import Services
 from handoff.config import Settings
 from handoff.moments import SECOND
+from handoff.notices import sentence
 from handoff.people import mask, of_environment
 from handoff.people_file import BadPeople
 from handoff.policy import People, Step
@@ -107,6 +108,8 @@ def _redis(services: Services, here: People | None) -> Iterator[Finding]:
     if services.settings.people_path is not None:
         yield from _in_use(services, services.settings.people_path, here)
     yield from _processes(services)
+    for one in services.handoffs.warnings.all():
+        yield Finding("??", sentence(one.about))
 
 
 def _in_use(services: Services, path: Path, here: People | None) -> Iterator[Finding]:
@@ -160,26 +163,31 @@ def _twilio(services: Services) -> Iterator[Finding]:
         yield Finding("!!", f"Twilio: {error}")
         return
     yield Finding("ok", "Twilio accepts the credentials")
-    yield from _sender(sender, mask(services.settings.twilio_from))
+    service = services.settings.twilio_messaging_service
+    yield from _sender(sender, mask(services.settings.twilio_from), texts=service is None)
+    if service is not None:
+        yield Finding("ok", f"texts are sent by the Messaging Service {service}; calls by the number")
     if theirs is not None:
         # What is proven, however long the answer took: it was dated between asking and having it.
         yield _skew(max(0, asked - theirs - SECOND) - max(0, theirs - answered))
 
 
-def _sender(sender: Sender | None, number: str) -> Iterator[Finding]:
-    """Whether people can be called and texted from our number."""
+def _sender(sender: Sender | None, number: str, *, texts: bool) -> Iterator[Finding]:
+    """Whether people can be called and, if it is to, texted from our number."""
     if sender is None:
+        texted = ", so that nobody is texted" if texts else ""
         yield Finding(
             "!!",
-            f"TWILIO_FROM_NUMBER: {number} is no number of this account, so that nobody is texted; "
+            f"TWILIO_FROM_NUMBER: {number} is no number of this account{texted}; "
             "calls go out only if it is a verified caller id",
         )
         return
-    unable = [word for word, can in (("call", sender.calls), ("text", sender.texts)) if not can]
+    unable = [word for word, can in (("call", sender.calls), ("text", sender.texts or not texts)) if not can]
     if unable:
         yield Finding("!!", f"TWILIO_FROM_NUMBER: {number} can't {' or '.join(unable)}")
     else:
-        yield Finding("ok", f"{number} is a number of the account that can call and text")
+        what = "call and text, and texts go out from it" if texts else "call"
+        yield Finding("ok", f"{number} is a number of the account that can {what}")
 
 
 def _skew(ahead_ms: int) -> Finding:

@@ -28,6 +28,7 @@ class EffectKind(StrEnum):
     AGENT_GONE = "agent_gone"
     NEXT_STEP = "next_step"
     PURGE = "purge"
+    STOP_CALLS = "stop_calls"
 
 
 #: Decided by the clock process: they read and change records and touch nothing outside.
@@ -38,6 +39,7 @@ TIMERS = frozenset(
         EffectKind.AGENT_GONE,
         EffectKind.NEXT_STEP,
         EffectKind.PURGE,
+        EffectKind.STOP_CALLS,
     }
 )
 
@@ -95,7 +97,7 @@ def resume(handoff: str, url: str, body: str, due: int) -> Effect:
 
 
 def timer(kind: EffectKind, handoff: str, due: int, revision: int | None = None) -> Effect:
-    """A due time of a handoff; there is one row per kind and handoff, the newest counts."""
+    """A due time of a handoff (STOP_CALLS: of a call); one row per kind and subject, the newest counts."""
     return Effect(id=timer_id(kind, handoff), kind=kind, subject=handoff, due=due, revision=revision)
 
 

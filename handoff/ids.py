@@ -10,8 +10,9 @@ _ALPHABET = string.digits + string.ascii_letters
 _LENGTH = 22  # 62**22 > 2**130: no two are ever alike
 
 HANDOFF, ATTEMPT, CALL, API_KEY = "ho", "at", "ca", "ak"
+OPT_OUT, WARNING = "oo", "wa"
 
-PATTERN = re.compile(r"(?:ho|at|ca|ak)_[0-9A-Za-z]{22}")
+PATTERN = re.compile(r"(?:ho|at|ca|ak|oo|wa)_[0-9A-Za-z]{22}")
 
 
 #: An agent's name: it is part of key names in the store, and is read aloud.

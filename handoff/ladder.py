@@ -218,6 +218,12 @@ def _present_calls(handoff: Handoff) -> list[Attempt]:
     return [one for one in handoff.attempts if one.channel is Channel.CALL and _is_present(handoff, one)]
 
 
+def anybody_rang(handoff: Handoff) -> bool:
+    """Whether a phone rang, or may have, in the present step."""
+    silent = (Disposition.WITHDRAWN, Disposition.OPTED_OUT)
+    return any(one.disposition not in silent or one.opted_out for one in _present_calls(handoff))
+
+
 def somebody_else(
     handoff: Handoff, attempt: Attempt, rules: Rules, now: int, *, other_number: bool = True
 ) -> bool:
@@ -271,8 +277,7 @@ def let_sleep(draft: Draft, rules: Rules) -> None:
     handoff, policy = draft.handoff, rules.policy_for(draft.handoff)
     if open_calls(handoff):
         return
-    rang = any(one.disposition is not Disposition.WITHDRAWN for one in _present_calls(handoff))
-    if handoff.position is None or rang:
+    if handoff.position is None or anybody_rang(handoff):
         advance(draft, rules)
         return
     night = _Night(handoff, draft.now)

@@ -167,7 +167,7 @@ class Attempt(Record):
     held: str | None = None  # the limit for which it waits now (limits.py), and until when
     held_until: int | None = None
     line: int = 0  # which of the contact's numbers, from 0
-    number: str | None = Field(default=None, repr=False)  # a call's, E.164; no view shows it
+    number: str | None = Field(default=None, repr=False)  # E.164, a text's once it is sent; no view shows it
     inbound: bool = False  # they called us
     back: CallsBack | None = None  # a call to somebody who was on the line before
     started_at: int
@@ -177,6 +177,7 @@ class Attempt(Record):
     asked_at: int | None = None  # a text: when the provider was asked; it is never asked twice
     asked_run: str | None = None  # which run asked, as for a call
     provider_id: str | None = None  # a text's id at the provider; a call's is in its own record
+    opted_out: bool = False  # in this call they asked not to be called on this number again
     text_rank: int = 0  # how far a text has come (voice/dispositions.py); late callbacks never lower it
 
 

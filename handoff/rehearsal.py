@@ -6,7 +6,7 @@ The words that the command line prints; nothing here prints. A test call is a ha
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -28,9 +28,16 @@ _LOOK_S = 0.3
 
 
 def who(
-    people: People, urgency: Urgency, now: int, *, policy: str | None = None, contact: str | None = None
+    people: People,
+    urgency: Urgency,
+    now: int,
+    *,
+    policy: str | None = None,
+    contact: str | None = None,
+    stopped: Callable[[str], bool] = lambda _: False,
 ) -> Iterator[str]:
-    """A line for each step: who would be rung at `now` (ms), who has quiet hours, and until when.
+    """A line for each step: who would be rung at `now` (ms), who has quiet hours, and until when. `stopped`
+    says which numbers are not to be called any more.
 
     Raises Invalid for a policy or contact that there is not.
     """
@@ -39,7 +46,7 @@ def who(
     yield f"policy {chosen.name}{rounds}, urgency {urgency}"
     for number, step in enumerate(chosen.steps, 1):
         for one in step.contacts:
-            yield f"step {number}  {one.name:20}  {_how(one, urgency, now, step.ring_s)}"
+            yield f"step {number}  {one.name:20}  {_how(one, urgency, now, step.ring_s, stopped)}"
         if step.wait_s:
             yield f"        then waits until {step.wait_s} s have passed since step {number} began"
 
@@ -58,8 +65,9 @@ def _chosen(people: People, policy: str | None, contact: str | None) -> Escalati
     return named
 
 
-def _how(contact: Contact, urgency: Urgency, now: int, ring_s: int) -> str:
-    numbers = ", then ".join(mask(number) for number in contact.numbers)
+def _how(contact: Contact, urgency: Urgency, now: int, ring_s: int, stopped: Callable[[str], bool]) -> str:
+    off = [number for number in contact.numbers if stopped(number)]
+    numbers = ", then ".join(mask(number) for number in contact.numbers if number not in off)
     text = " and texted" if Channel.TEXT in contact.channels else ""
     if Channel.CALL not in contact.channels:
         return f"texted at {mask(contact.number)}, takes no calls"
@@ -69,7 +77,10 @@ def _how(contact: Contact, urgency: Urgency, now: int, ring_s: int) -> str:
         return (
             f"quiet until {there:%H:%M} in {contact.time_zone}: not called{', only texted' if text else ''}"
         )
-    return f"called at {numbers} for {ring_s} s{text}"
+    if not numbers:
+        return f"not called: they asked us to stop{', only texted' if text else ''}"
+    but = f", not at {', '.join(map(mask, off))}: they asked us to stop" if off else ""
+    return f"called at {numbers} for {ring_s} s{text}{but}"
 
 
 def call(services: Services, contact: str) -> Iterator[str]:

@@ -24,6 +24,7 @@ from handoff.models import (
     Urgency,
 )
 from handoff.moments import Timestamp
+from handoff.notices import Concern, OptOut, Stopped, Warning, sentence
 from handoff.states import CloseReason, Disposition, Kind, State
 
 
@@ -156,6 +157,58 @@ class EventList(Message):
     """The timeline so far, oldest first."""
 
     events: tuple[EventView, ...]
+
+
+class OptOutView(Message):
+    """Somebody wants no more calls to a number, or no more texts from `sender`."""
+
+    id: str
+    channel: Channel
+    contact: str
+    number: str
+    sender: str | None
+    how: Stopped
+    at: Timestamp
+
+    @classmethod
+    def of(cls, opt_out: OptOut) -> OptOutView:
+        return cls(**{name: getattr(opt_out, name) for name in cls.model_fields})
+
+
+class OptOutList(Message):
+    """Newest first."""
+
+    opt_outs: tuple[OptOutView, ...]
+
+
+class WarningView(Message):
+    """Something that an operator must act on: what, in words, and how often it was seen."""
+
+    id: str
+    kind: Concern
+    contact: str | None
+    number: str | None
+    sender: str | None
+    code: int | None
+    words: str
+    opt_out: str | None
+    first: Timestamp
+    last: Timestamp
+    count: int
+
+    @classmethod
+    def of(cls, warning: Warning) -> WarningView:
+        own = {name: getattr(warning, name) for name in ("id", "opt_out", "first", "last", "count")}
+        about = {
+            name: getattr(warning.about, name) for name in ("kind", "contact", "number", "sender", "code")
+        }
+        return cls(**own, **about, words=sentence(warning.about))
+
+
+class WarningList(Message):
+    """What was seen last first."""
+
+    warnings: tuple[WarningView, ...]
 
 
 class ProblemField(Message):

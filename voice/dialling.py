@@ -11,18 +11,19 @@ from typing import Protocol
 
 import structlog
 
-from handoff import attempts, effects, ids, links
+from handoff import attempts, effects, ids, links, opt_outs
 from handoff.calls import RECONCILE_AFTER_MS, Calls
 from handoff.claims import Claims
 from handoff.commands import Handoffs
 from handoff.config import Settings
 from handoff.effects import Effect
-from handoff.models import ActorKind, Attempt, Call, Handoff
+from handoff.models import ActorKind, Attempt, Call, Channel, Handoff
 from handoff.moments import MINUTE, SECOND
+from handoff.notices import Seen, Trouble
 from handoff.people import mask
 from handoff.states import CallState, Disposition
 from handoff.store import Hold, Pacer, Plan, Store
-from voice import dispositions, sms, urls
+from voice import dispositions, sms, troubles, urls
 from voice.gateway import CallReport, Gateway, GatewayError, Permanent, Retryable
 
 log = structlog.get_logger(__name__)
@@ -77,14 +78,15 @@ def place_call(services: Services, effect: Effect) -> bool:
         return _try_again(services, effect, call, error)
     except Permanent as error:
         log.warning("call_refused", number=mask(call.number), code=error.code, why=str(error))
-        services.calls.end(call.id, error.disposition, detail=_detail(error))
+        trouble = troubles.of_refusal(error, Seen.CALL, services.settings.twilio_from)
+        services.calls.end(call.id, error.disposition, detail=_detail(error), trouble=trouble)
         return True
     except GatewayError as error:
         log.warning("call_unknown", number=mask(call.number), code=error.code, why=str(error))
         services.calls.lost_reply(call.id, _detail(error))
         return True
     log.info("call_placed", call=call.id, number=mask(call.number), provider_id=placed.provider_id)
-    services.calls.placed(call.id, placed.provider_id)
+    services.calls.placed(call.id, placed.provider_id, services.settings.twilio_from)
     if not services.claims.needed(call) and not _hang_up(services, call.id):
         now = services.handoffs.clock()
         plan = Plan(effects=[effects.hang_up(call.id, now)])
@@ -105,12 +107,19 @@ def send_text(services: Services, effect: Effect) -> bool:
     if handoff.closed or now >= handoff.deadline or number is None:
         _end_text(services, handoff, attempt, Disposition.WITHDRAWN)
         return True
+    sender = services.settings.text_sender
+    stopped = services.handoffs.opt_outs.of(Channel.TEXT, number, sender)
+    if stopped is not None and not stopped.tried_again:
+        _end_text(services, handoff, attempt, Disposition.OPTED_OUT, detail="they texted STOP")
+        return True
     if attempt.asked_at is None and (
         hold := services.pacer.hold_text(attempt.id, number, handoff.urgency, now)
     ):
         return _hold_text(services, effect, handoff, attempt, hold)
     run = ids.random_text(12)
-    services.handoffs.change(handoff.id, lambda fresh, at: attempts.text_asked(fresh, attempt.id, run, at))
+    services.handoffs.change(
+        handoff.id, lambda fresh, at: attempts.text_asked(fresh, attempt.id, run, at, number=number)
+    )
     asked = services.handoffs.get(handoff.id).attempt(attempt.id)
     if asked is None or asked.asked_run != run:
         # An earlier run asked the provider and never came back: whether the text went out is unknown, and
@@ -131,13 +140,16 @@ def send_text(services: Services, effect: Effect) -> bool:
         return _text_again(services, effect, handoff, attempt, error)
     except GatewayError as error:
         what = error.disposition if isinstance(error, Permanent) else Disposition.UNKNOWN
+        trouble = troubles.of_refusal(error, Seen.TEXT, sender) if isinstance(error, Permanent) else None
         log.warning("text_failed", number=mask(number), code=error.code, why=str(error), disposition=what)
-        _end_text(services, handoff, attempt, what, detail=_detail(error))
+        _end_text(services, handoff, attempt, what, detail=_detail(error), trouble=trouble)
         return True
     log.info("text_accepted", number=mask(number), provider_id=placed.provider_id)
     services.handoffs.change(
         handoff.id,
-        lambda fresh, at: attempts.text_accepted(fresh, attempt.id, placed.provider_id, at),
+        lambda fresh, at: attempts.text_accepted(
+            fresh, attempt.id, placed.provider_id, at, proven=opt_outs.taken(number, sender, stopped)
+        ),
     )
     return True
 
@@ -325,11 +337,14 @@ def _end_text(
     attempt: Attempt,
     disposition: Disposition,
     detail: str | None = None,
+    trouble: Trouble | None = None,
 ) -> None:
     rules = services.handoffs.rules()
     services.handoffs.change(
         handoff.id,
-        lambda fresh, at: attempts.end_attempt(fresh, attempt.id, disposition, rules, at, detail=detail),
+        lambda fresh, at: attempts.end_attempt(
+            fresh, attempt.id, disposition, rules, at, detail=detail, trouble=trouble
+        ),
     )
 
 

@@ -59,7 +59,7 @@ def broken(error: Exception, *, with_key: bool = True) -> Response:
     if code in (403, 404, 405, 408, 413):
         return Response(status=code)
     log.error("webhook_failed", path=request.path, exc_info=error)
-    if request.path.endswith(("/status", "/machine")):
+    if request.path.endswith(("/status", "/machine", "/texts/inbound")):
         return Response(status=503)
     retry = request.args.get("retry", 0, type=int) + 1
     if isinstance(error, redis.RedisError | HandoffError):

@@ -23,6 +23,7 @@ class Action(StrEnum):
     NEXT = "next"  #: not me: reach the next person
     CALL_BACK = "call_back"  #: call me again in a while
     REPEAT = "repeat"  #: say it again
+    STOP = "stop"  #: no more calls to this number; asked once more before it counts
 
 
 @dataclass(frozen=True)
@@ -54,17 +55,24 @@ _TABLE: tuple[tuple[str, Action, Mapping[Kind, str]], ...] = (
     ("0", Action.NEXT, dict.fromkeys(_EVERY_KIND, "to pass it to the next person")),
     ("9", Action.CALL_BACK, dict.fromkeys(_EVERY_KIND, "to be called back in two minutes")),
     ("*", Action.REPEAT, dict.fromkeys(_EVERY_KIND, "to hear this again")),
+    ("8", Action.STOP, dict.fromkeys(_EVERY_KIND, "to stop calls to this number")),
 )
 
 
 def keys_for(
-    handoff: Handoff, *, has_next: bool, calls_back: bool = False, settles: bool = True
+    handoff: Handoff,
+    *,
+    has_next: bool,
+    calls_back: bool = False,
+    settles: bool = True,
+    inbound: bool = False,
 ) -> tuple[Key, ...]:
     """The keys that do something for this handoff now; none once it is closed.
 
     `has_next`: whether somebody would be reached next, so that passing it on is no empty promise.
     `calls_back`: whether whoever is on the line may be called back. `settles`: whether they can give the
-    proof that a decision needs here; else they decide nothing by key.
+    proof that a decision needs here; else they decide nothing by key. `inbound`: they called us. What a
+    caller's number is said to be proves nothing, so that it can't be stopped there.
     """
     if handoff.closed:
         return ()
@@ -73,6 +81,7 @@ def keys_for(
         Action.CALL_BACK: calls_back,
         Action.YES: settles,
         Action.NO: settles,
+        Action.STOP: not inbound,
     }
     return tuple(
         Key(digit, action, words[handoff.kind])

@@ -12,7 +12,7 @@ from handoff import calling_back, ladder, proofs
 from handoff.models import Actor, ActorKind, Attempt, Call, Channel, Decision, Handoff, Proof
 from handoff.outcomes import Outcome
 from handoff.states import Disposition, State
-from voice import scripts, scripts_confirm, unattended, urls
+from voice import scripts, scripts_confirm, scripts_stop, unattended, urls
 from voice.documents import PLAIN, Voice
 from voice.guarded import blueprint, services, spoken_for, twiml
 from voice.keypad import Action, Key, keys_for, meaning
@@ -74,11 +74,15 @@ def key(call_id: str, attempt_id: str) -> Response:
     digits = request.values.get("Digits", "") or request.args.get("key", "")
     if digits:
         at.calls.keyed(call_id)
-    keys = _keys(handoff, attempt) if not handoff.closed else keys_for(_as_open(handoff), has_next=False)
+    late = _as_open(handoff) if handoff.closed else None
+    keys = keys_for(late, has_next=False, inbound=attempt.inbound) if late else _keys(handoff, attempt)
     action = meaning(keys, digits)
     command = f"key-{attempt.id}-{turn}-{digits}"
     # The key may have been acted on, and only the answer lost: then what is in the menu now is no matter.
     _, outcome = at.store.read_for(handoff.id, command)
+    if outcome is None and action is Action.STOP and turn <= MOST_TURNS:
+        at.calls.pressed(call_id, digits, turn)
+        return twiml(_whether_to_stop(call, attempt, turn, silent, held))
     if outcome is None and (action in (None, Action.REPEAT) or turn > MOST_TURNS):
         if handoff.closed:
             return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=voice_of(call)))
@@ -222,6 +226,16 @@ def _once_more(
     )
 
 
+def _whether_to_stop(call: Call, attempt: Attempt, turn: int, silent: int, held: bool) -> str:
+    """The first 8: one key alone must not take a number away. stopping.py has the second."""
+    base = services().settings.public_url
+    return scripts_stop.ask(
+        key_url=base + urls.stop(call.id, attempt.id, turn=turn + 1, silent=silent, held=held),
+        again_url=_again_url(call.id, attempt.id, turn=turn + 2, silent=silent, held=held),
+        voice=voice_of(call),
+    )
+
+
 def _key_url(call: str, attempt: str, *, turn: int, silent: int, held: bool = False) -> str:
     """Whole, so that a public URL with a path prefix is kept."""
     return services().settings.public_url + urls.key(call, attempt, turn=turn, silent=silent, held=held)
@@ -241,6 +255,7 @@ def _keys(handoff: Handoff, attempt: Attempt) -> tuple[Key, ...]:
         has_next=ladder.next_name(handoff, rules, now) is not None,
         calls_back=calling_back.may_ask(handoff, fresh, rules, now),
         settles=not _elsewhere(handoff, attempt),
+        inbound=attempt.inbound,
     )
 
 

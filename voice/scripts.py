@@ -13,8 +13,7 @@ from handoff import calling_back
 from handoff.models import ActorKind, CallsBack, Decision, Handoff
 from handoff.outcomes import Outcome
 from handoff.states import CLOSED, CloseReason, Kind, State, Trigger
-from voice.documents import PLAIN, Voice
-from voice.documents import Script as _Script
+from voice.documents import PLAIN, Script, Voice
 from voice.keypad import Action, Key
 from voice.speech import IN_THE_TEXT, THE_REST, ago, clean, read_aloud, sentence, sentences, span
 
@@ -60,7 +59,7 @@ def greeting(
         brief = sentences(_reason(handoff, text_sent))[0]
         opening = ["I did not hear a key.", f"This is for {_agent(handoff)}.", brief, elsewhere]
     said = [*opening, _menu(keys)]
-    return _Script(voice).listen(said, keys, key_url, slow=slow, hears=hears).then(again_url)
+    return Script(voice).listen(said, keys, key_url, slow=slow, hears=hears).then(again_url)
 
 
 def unknown_key(
@@ -78,7 +77,7 @@ def unknown_key(
     if turn > LAST_TURN:
         return goodbye_no_input(text_sent=text_sent, voice=voice)
     said = ["That key does nothing here.", f"This is for {_agent(handoff)}.", elsewhere, _menu(keys)]
-    return _Script(voice).listen(said, keys, key_url).then(again_url)
+    return Script(voice).listen(said, keys, key_url).then(again_url)
 
 
 def holding(
@@ -86,13 +85,13 @@ def holding(
 ) -> str:
     """For who has it and stayed on the line: a short reminder, then a long wait. The call's limit ends it."""
     said = [f"{_agent(handoff)} is waiting.", _menu(keys)]
-    return _Script(voice).listen(said, keys, key_url, wait_s=HOLD_S).then(again_url)
+    return Script(voice).listen(said, keys, key_url, wait_s=HOLD_S).then(again_url)
 
 
 def goodbye_no_input(*, text_sent: bool, voice: Voice = PLAIN) -> str:
     """After the last turn without a key. Nothing was decided, and the voice says so."""
     link = " The link in the text still works." if text_sent else ""
-    return _Script(voice).say(f"Nothing is decided.{link} Goodbye.").hang_up()
+    return Script(voice).say(f"Nothing is decided.{link} Goodbye.").hang_up()
 
 
 def after(
@@ -108,7 +107,7 @@ def after(
     voice: Voice = PLAIN,
 ) -> str:
     """What a key led to, said to the contact with this id. `handoff` as it stands after the outcome."""
-    script = _Script(voice)
+    script = Script(voice)
     holder = outcome.holder
     mine = holder is not None and _is(holder, contact)
     if outcome.won and outcome.asked is Trigger.PASS_ON:
@@ -138,18 +137,18 @@ def taken(handoff: Handoff, *, now: int, contact: str, voice: Voice = PLAIN) -> 
     """For whoever is on the line when somebody else took it, or when it needs this call no more."""
     holder = handoff.acknowledged
     if holder is None:
-        return _Script(voice).say("This call is not needed any more. Goodbye.").hang_up()
-    return _Script(voice).say(_taken_by(holder, now, contact)).hang_up()
+        return Script(voice).say("This call is not needed any more. Goodbye.").hang_up()
+    return Script(voice).say(_taken_by(holder, now, contact)).hang_up()
 
 
 def go_on(url: str) -> str:
     """Nothing is said: the next document is at this address."""
-    return _Script(PLAIN).then(url)
+    return Script(PLAIN).then(url)
 
 
 def nobody_home(voice: Voice = PLAIN) -> str:
     """For a call that we know nothing about (any more)."""
-    return _Script(voice).say("This call is about something that is over. Goodbye.").hang_up()
+    return Script(voice).say("This call is about something that is over. Goodbye.").hang_up()
 
 
 def apology() -> str:
@@ -165,7 +164,7 @@ def one_moment(url: str, turn: int, voice: Voice = PLAIN) -> str:
     if turn > LAST_TURN:
         return apology()
     said = "One moment, please." if turn <= 1 else "Still working on it."
-    return _Script(voice).say(said).pause(2).then(url)
+    return Script(voice).say(said).pause(2).then(url)
 
 
 def _agent(handoff: Handoff) -> str:
@@ -227,7 +226,7 @@ def _how_to_go_on(handoff: Handoff, keys: Sequence[Key], text_sent: bool) -> str
 def _over(end: Outcome | Handoff, handoff: Handoff, now: int, contact: str | None, voice: Voice) -> str:
     """`end` says how it was closed; `handoff` says what it was about."""
     said = _what_happened(end, handoff, now, contact)
-    return _Script(voice).say(f"{said} Nothing is left to do. Goodbye.").hang_up()
+    return Script(voice).say(f"{said} Nothing is left to do. Goodbye.").hang_up()
 
 
 def _taken_by(holder: Decision, now: int, contact: str) -> str:

@@ -51,8 +51,10 @@ class TwilioGateway:
         *,
         connect_s: float = CONNECT_S,
         environment: Mapping[str, str] = MappingProxyType({}),
+        messaging_service: str | None = None,
     ) -> None:
-        """`from_number` is ours, E.164. `timeout_s` bounds the silence of an answer, `connect_s` connecting.
+        """`from_number` is ours, E.164; texts go through the `messaging_service` (its SID) if there is one.
+        `timeout_s` bounds the silence of an answer, `connect_s` connecting.
 
         `environment` may name TWILIO_EDGE and TWILIO_REGION; they rewrite any host, so that together with
         `api_url` they are refused. Raises ValueError with the setting's name.
@@ -76,6 +78,8 @@ class TwilioGateway:
             client.api.base_url = api_url.rstrip("/")
         self._api = client.api.v2010.account
         self._from = from_number
+        service = {"messaging_service_sid": messaging_service}
+        self._texts_by = service if messaging_service else {"from_": from_number}
 
     def place_call(
         self,
@@ -123,10 +127,10 @@ class TwilioGateway:
         with in_our_words():
             message = self._api.messages.create(
                 to=number,
-                from_=self._from,
                 body=body,
                 status_callback=status_url,
                 validity_period=max(1, min(valid_s, _MAX_VALIDITY_S)),
+                **self._texts_by,
             )
             return _placed(message)
 

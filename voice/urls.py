@@ -30,6 +30,11 @@ def confirm(call: str, attempt: str, key: str, *, turn: int, tries: int) -> str:
     return f"/twilio/calls/{call}/attempts/{attempt}/confirm/{key}?{query}"
 
 
+def stop(call: str, attempt: str, *, turn: int, silent: int, held: bool = False) -> str:
+    """Gets the key pressed in document `turn`, which asked whether calls to this number are to stop."""
+    return f"/twilio/calls/{call}/attempts/{attempt}/stop?" + _query(turn, silent, held)
+
+
 def settled(call: str) -> str:
     """Says who settled it, to whoever is on the line."""
     return f"/twilio/calls/{call}/settled"
@@ -59,6 +64,11 @@ def call_status(call: str) -> str:
 def text_status(handoff: str, attempt: str) -> str:
     """Gets the text's status callbacks."""
     return f"/twilio/texts/{handoff}/{attempt}/status"
+
+
+def inbound_texts() -> str:
+    """Asked what to answer to a text that somebody sends to our number."""
+    return "/twilio/texts/inbound"
 
 
 def page(link: str) -> str:

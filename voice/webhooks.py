@@ -9,9 +9,11 @@ from __future__ import annotations
 import structlog
 from flask import Response, request
 
-from handoff import attempts
-from handoff.states import CallState
-from voice import dialling, dispositions
+from handoff import attempts, opt_outs
+from handoff.models import Channel
+from handoff.notices import Notices
+from handoff.states import CallState, Disposition
+from voice import dialling, dispositions, troubles
 from voice.guarded import blueprint, services, spoken_for
 
 log = structlog.get_logger(__name__)
@@ -46,6 +48,7 @@ def text_status(handoff_id: str, attempt_id: str) -> Response:
     code = form.get("ErrorCode", type=int)
     structlog.contextvars.bind_contextvars(handoff=handoff_id)
     log.info("text_status", status=status, code=code)
+    disposition, sender = dispositions.text_disposition(status, code), at.settings.text_sender
     at.handoffs.change(
         handoff_id,
         lambda handoff, now: attempts.text_moved(
@@ -53,8 +56,15 @@ def text_status(handoff_id: str, attempt_id: str) -> Response:
             attempt_id,
             now,
             rank=dispositions.text_rank(status),
-            disposition=dispositions.text_disposition(status, code),
+            disposition=disposition,
             detail=f"Twilio error {code}" if code else None,
+            trouble=troubles.of_end(disposition, code, sender),
+            proven=_proven(form.get("To", ""), sender) if disposition is Disposition.DELIVERED else None,
         ),
     )
     return Response(status=204)
+
+
+def _proven(number: str, sender: str) -> Notices:
+    """What is no trouble any more, now that a text has arrived there."""
+    return opt_outs.arrived(number, sender, services().handoffs.opt_outs.of(Channel.TEXT, number, sender))

@@ -120,6 +120,12 @@ def _purge(services: Services, effect: Effect) -> bool:
     return handoff is None or services.store.purge(handoff, effect)
 
 
+def _stop_calls(services: Services, effect: Effect) -> bool:
+    """Somebody asked not to be called on a number: what is due there ends."""
+    services.claims.stop_calls(effect.subject)
+    return True
+
+
 #: Each says whether its row is done with; a row that is not comes back with its lease.
 _TIMERS: dict[EffectKind, Callable[[Services, Effect], bool]] = {
     EffectKind.DEADLINE: _deadline,
@@ -127,4 +133,5 @@ _TIMERS: dict[EffectKind, Callable[[Services, Effect], bool]] = {
     EffectKind.AGENT_GONE: _agent_gone,
     EffectKind.NEXT_STEP: _next_step,
     EffectKind.PURGE: _purge,
+    EffectKind.STOP_CALLS: _stop_calls,
 }

@@ -6,6 +6,7 @@ decided atomic. Redis 7.0 or newer, or Valkey.
 
 from handoff.store.connection import Connections, Persistence
 from handoff.store.keyspace import Keyspace
+from handoff.store.notices import OptOuts, Warnings
 from handoff.store.pacer import Hold, Pacer
 from handoff.store.plan import Plan
 from handoff.store.shared_people import SharedPeople, SharedText
@@ -21,6 +22,7 @@ __all__ = [
     "Keyspace",
     "Link",
     "Opened",
+    "OptOuts",
     "Persistence",
     "Pacer",
     "Plan",
@@ -30,5 +32,6 @@ __all__ = [
     "Store",
     "Wake",
     "WakeReader",
+    "Warnings",
     "sha256",
 ]

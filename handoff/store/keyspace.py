@@ -38,6 +38,14 @@ may touch several of them. RQ's own keys (`rq:*`) are RQ's; our queue there is n
     {p}:begun:<sha256>:<key id>   zset    those of one API key that has a share of them     its windows
     {p}:texted:<sha256>           zset    texts to one number by when they were sent, ms    its windows
     {p}:day:<date>                hash    `n` calls and `cents` of that day (UTC)           two days
+    {p}:optout:<sha256>           hash    `doc` who wants no more calls or texts, and the     their word,
+                                          `id` that operators see                           an operator
+    {p}:optouts                   set     what is behind `optout:` in those                 the same
+    {p}:warning:<sha256>          hash    `doc` what an operator must act on, its `id`,     proven wrong,
+                                          `first` and `last` (ms), `count`                  dismissed
+    {p}:warnings                  zset    what is behind `warning:` in those, by `last`     the same
+    {p}:once:<sha256>             string  a text that came in was acted on (`1`), or is     its window
+                                          the one that was answered (its id)
     {p}:rate:<what>               string  a counter                                         its window
 """
 
@@ -66,6 +74,8 @@ class Keyspace:
         self.pace = f"{self._tag}:pace"
         self.pace_waiting = f"{self._tag}:pace:waiting"
         self.pace_asks = f"{self._tag}:pace:asks"
+        self.opt_outs = f"{self._tag}:optouts"
+        self.warnings = f"{self._tag}:warnings"
 
     def handoff(self, handoff_id: str) -> str:
         return f"{self._tag}:ho:{handoff_id}"
@@ -96,6 +106,15 @@ class Keyspace:
 
     def day(self, date: str) -> str:
         return f"{self._tag}:day:{date}"
+
+    def opt_out(self, key: str) -> str:
+        return f"{self._tag}:optout:{key}"
+
+    def warning(self, key: str) -> str:
+        return f"{self._tag}:warning:{key}"
+
+    def once(self, what_hash: str) -> str:
+        return f"{self._tag}:once:{what_hash}"
 
     def rate(self, what: str) -> str:
         return f"{self._tag}:rate:{what}"

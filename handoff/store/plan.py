@@ -13,12 +13,17 @@ from dataclasses import dataclass, field
 from handoff.changes import Change
 from handoff.effects import TIMERS, Effect
 from handoff.models import Call, Handoff, Record
+from handoff.moments import DAY
+from handoff.notices import Notices
 from handoff.outcomes import Outcome
 from handoff.states import CLOSED, State
 from handoff.store.keyspace import Keyspace
+from handoff.store.notices import put_notices
 from handoff.store.transaction import Transaction
 
 WAKES_KEPT = 10_000
+#: How long a text that came in is known again.
+ONCE_MS = DAY
 #: An effect handed to the queue by the process that committed it comes back to the clock after this long.
 FIRST_LEASE_MS = 5_000
 #: What a handoff can have been in before a change: closed ends are never left.
@@ -39,6 +44,8 @@ class Plan:
     idempotency: tuple[str, str, str] | None = None  # API key id, hash of the key, hash of the body
     unnamed: bool = False  # the idempotency key is one of our own making
     command: tuple[str, str, Outcome] | None = None  # handoff id, command id, outcome
+    notices: Sequence[Notices] = ()  # what is kept for operators; those of changes are kept anyway
+    once: str | None = None  # hash of what must be acted on once: Stale when it was
     dispatched: set[str] = field(default_factory=set)  # filled in: ids of effects the caller must enqueue
 
     @property
@@ -60,6 +67,11 @@ def write(tx: Transaction, keys: Keyspace, plan: Plan, now: int) -> None:
         drop += change.drop
         for call in change.calls:
             _put_call(tx, keys, call, expected="")
+        put_notices(tx, keys, change.notices, now)
+    put_notices(tx, keys, plan.notices, now)
+    if plan.once:
+        tx.guard(keys.once(plan.once), "", "")
+        tx.write("SET", keys.once(plan.once), "1", "PX", str(ONCE_MS))
     for call in plan.calls:
         _put_call(tx, keys, call, expected=str(call.rev - 1))
     if plan.take_line:

@@ -25,6 +25,7 @@ from handoff.models import AskResult, Channel, Decision, Handoff, Proof
 from handoff.outcomes import Outcome
 from handoff.states import CloseReason, Kind, State, Trigger
 from handoff.store import sha256
+from handoff.views import WarningView
 from handoff.waiting import ANY
 from handoff.web import console_news, rates, waits, words
 from handoff.web.bodies import whole_body
@@ -149,19 +150,19 @@ def not_signed_in(_: NotSignedIn) -> AnyResponse:
 @bp.errorhandler(NotFound)
 def not_found(_: NotFound) -> AnyResponse:
     """No such handoff, or it was deleted after its retention time."""
-    return _trouble(404, "There is no such handoff here. It may have been deleted after its retention time.")
+    return trouble(404, "There is no such handoff here. It may have been deleted after its retention time.")
 
 
 @bp.errorhandler(BadRequest)
 def broken_off(_: BadRequest) -> AnyResponse:
     """A form that did not arrive whole."""
-    return _trouble(400, "That broke off on its way. Nothing was changed; please send it again.")
+    return trouble(400, "That broke off on its way. Nothing was changed; please send it again.")
 
 
 @bp.errorhandler(Invalid)
 def invalid(error: Invalid) -> AnyResponse:
     """An address that somebody wrote by hand."""
-    return _trouble(422, f"This address makes no sense: {error.detail}.")
+    return trouble(422, f"This address makes no sense: {error.detail}.")
 
 
 @bp.errorhandler(redis.RedisError)
@@ -178,7 +179,7 @@ def not_now(error: Exception) -> AnyResponse:
 @bp.errorhandler(413)
 def too_large(_: Exception) -> AnyResponse:
     """What was sent is more than any form of ours takes."""
-    return _trouble(413, "That was too long to send. Nothing was changed.")
+    return trouble(413, "That was too long to send. Nothing was changed.")
 
 
 def _operator() -> Operator:
@@ -199,6 +200,8 @@ def _list(operator: Operator) -> Response:
     found, following = store.page(agent=query.agent, state=query.state, before=query.cursor, limit=PER_PAGE)
     agents = {key.agent for key in store.api_keys() if "agent" in key.scopes}
     chosen = {"state": query.state, "agent": query.agent}
+    # On the newest page only: what is needed is needed once.
+    needs = [] if query.cursor else list(map(WarningView.of, services().handoffs.warnings.all()))
     return page(
         "console_rows.html" if "fragment" in request.args else "console.html",
         operator=operator,
@@ -210,6 +213,7 @@ def _list(operator: Operator) -> Response:
         first=_query(chosen),
         next=_query(chosen | {"cursor": following}) if following else None,
         older=query.cursor is not None,
+        needs=needs,
         seen=console_news.list_token(found, following),
         words=words,
         now=services().clock(),
@@ -311,5 +315,6 @@ def _at(path: str) -> str:
     return f"{current_app.config['URL_PREFIX']}{path}"
 
 
-def _trouble(status: int, what: str) -> Response:
+def trouble(status: int, what: str) -> Response:
+    """The page that says why something did not work."""
     return page("console_trouble.html", status, what=what, operator=current_operator())

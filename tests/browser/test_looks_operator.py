@@ -8,6 +8,11 @@ from functools import partial
 
 import pytest
 
+from handoff import opt_outs
+from handoff.models import Channel
+from handoff.notices import Stopped
+from handoff.store import Plan
+from tests.world import ADA
 from tests.world.world import OPERATOR_KEY
 
 from .chromium import DESKTOP, PHONE, Device
@@ -120,6 +125,11 @@ def _night(stage: Stage) -> None:
     world = stage.world
     world.operator.resolve(str(world.open(kind="ask", reason="Which size?", notify="none")["id"]), answer="M")
     world.operator.cancel(str(world.open(reason="x" * 200, label="مرحبا", notify="none")["id"]))
+    sender = world.services.settings.text_sender
+    texts = opt_outs.no_more_texts("ada", "Ada", ADA, sender, Stopped.TEXT, world.now)
+    stopped = texts.opt_outs[0].model_copy(update={"channel": Channel.CALL, "key": "call"})
+    notices = [texts, opt_outs.kept(stopped, ADA)]
+    world.services.store.commit(Plan(notices=notices), world.now)
     stage.opens(label="Order 1009", live_view_url="http://127.0.0.1:9/never-asked")
 
 

@@ -13,10 +13,11 @@ import pytest
 import redis
 
 from devphone.testing import DevPhone
-from handoff import bootstrap, config, doctor
+from handoff import bootstrap, config, doctor, opt_outs
 from handoff.dev.redis_server import RunningRedis
 from handoff.doctor import Finding
-from handoff.store import Connections, Keyspace, Store
+from handoff.notices import Stopped
+from handoff.store import Connections, Keyspace, Plan, Store
 from tests.world import ACCOUNT, ADA, BEN, OURS, TOKEN
 
 ADAS = f'[contacts.ada]\nname = "Ada"\nnumbers = ["{ADA}"]\n'
@@ -72,6 +73,17 @@ def installation(
     with redis.Redis.from_url(running_redis.url) as client:
         for key in client.scan_iter(f"*{made.prefix}*"):
             client.delete(key)
+
+
+def test_what_needs_an_operator_is_told_and_what_sends_the_texts(installation: Installation) -> None:
+    installation.environ["TWILIO_MESSAGING_SERVICE_SID"] = service = "MG" + "0" * 32
+    store = Store(Connections(installation.environ["HANDOFF_REDIS_URL"]), Keyspace(installation.prefix))
+    told = opt_outs.no_more_texts("ada", "Ada", ADA, service, Stopped.TEXT, now_ms())
+    store.commit(Plan(notices=[told]), now_ms())
+    found = [(one.mark, one.what) for one in installation.findings()]
+    needs = "Ada must text START to the number that our texts come from before …0123 can be texted again."
+    assert ("??", needs) in found
+    assert ("ok", f"texts are sent by the Messaging Service {service}; calls by the number") in found
 
 
 def test_where_all_is_well_every_line_says_so(installation: Installation) -> None:

@@ -46,6 +46,13 @@ def test_who_would_be_rung_now_and_why_not() -> None:
     ]
 
 
+def test_who_asked_us_to_stop_is_not_called_there() -> None:
+    told = list(rehearsal.who(PEOPLE, Urgency.NORMAL, NOON, stopped=lambda number: number.endswith("3")))
+    assert told[1].endswith("called at …0126 for 25 s and texted, not at …0123: they asked us to stop")
+    told = list(rehearsal.who(PEOPLE, Urgency.CRITICAL, NOON, contact="ben", stopped=lambda _: True))
+    assert told[1].endswith("not called: they asked us to stop, only texted")
+
+
 def test_what_is_critical_is_shown_to_ring_through() -> None:
     told = list(rehearsal.who(PEOPLE, Urgency.CRITICAL, NOON, contact="ben"))
     assert told[1] == "step 1  Ben                   called at …0124 for 25 s and texted"

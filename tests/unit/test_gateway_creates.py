@@ -76,6 +76,16 @@ def test_a_text_is_dropped_when_it_would_come_too_late(peer: Peer, valid_s: int,
     assert (fields["Body"], fields["ValidityPeriod"], fields["To"]) == (["hello"], [sent], [ADA])
 
 
+def test_a_messaging_service_sends_texts_and_calls_nobody(peer: Peer) -> None:
+    service = "MG" + "0" * 32
+    one = gateway(peer.url, messaging_service=service)
+    one.send_text(ADA, "hello", status_url=STATUS_URL, valid_s=60)
+    ring(peer.url, messaging_service=service)
+    (_, _, text), (_, _, call) = peer.asked
+    assert text["MessagingServiceSid"] == [service] and "From" not in text
+    assert call["From"] == [OURS] and "MessagingServiceSid" not in call
+
+
 def test_our_own_number_is_never_called_or_texted(peer: Peer) -> None:
     one = gateway(peer.url)
     with pytest.raises(Permanent):

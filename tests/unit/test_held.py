@@ -57,7 +57,7 @@ def test_a_text_that_is_held_says_so_until_the_provider_is_asked() -> None:
     text = text_of(handoff)
     change = attempts.hold(handoff, text.id, Held.TEXTS, UNTIL, NOW)
     assert change is not None and [event.type for event in change.events] == [EventType.TEXT_HELD]
-    asked = attempts.text_asked(change.handoff, text.id, "run", NOW)
+    asked = attempts.text_asked(change.handoff, text.id, "run", NOW, number="+12125550123")
     assert asked is not None and attempt(asked.handoff, text.id).held is None
 
 

@@ -33,13 +33,14 @@ def test_a_wall_can_be_done_taken_refused_passed_on_and_heard_again() -> None:
         ("2", Action.NO),
         ("0", Action.NEXT),
         ("*", Action.REPEAT),
+        ("8", Action.STOP),
     ]
 
 
 def test_a_question_is_never_answered_by_a_single_key() -> None:
     keys = keys_for(handoff(Kind.ASK), has_next=True)
     assert meaning(keys, "1") is None
-    assert {key.digit for key in keys} == {"3", "2", "0", "*"}
+    assert {key.digit for key in keys} == {"3", "2", "0", "*", "8"}
 
 
 def test_nobody_is_offered_a_next_person_who_does_not_exist() -> None:
@@ -47,6 +48,11 @@ def test_nobody_is_offered_a_next_person_who_does_not_exist() -> None:
         keys = keys_for(handoff(kind), has_next=False)
         assert meaning(keys, "0") is None
         assert not any("next person" in key.words for key in keys)
+
+
+def test_who_called_us_can_stop_no_number() -> None:
+    """A caller's number is only said to be theirs."""
+    assert meaning(keys_for(handoff(Kind.CLEAR), has_next=True, inbound=True), "8") is None
 
 
 def test_a_closed_handoff_has_no_keys() -> None:
@@ -70,4 +76,4 @@ def test_every_kind_can_be_refused_taken_and_heard_again_and_no_digit_means_two_
 
 def test_a_star_is_read_as_a_word() -> None:
     spoken = [key.spoken for key in keys_for(handoff(Kind.CLEAR), has_next=False)]
-    assert spoken == ["1", "3", "2", "star"]
+    assert spoken == ["1", "3", "2", "star", "8"]

@@ -16,6 +16,7 @@ from handoff.models import ActorKind, AskResult, Channel, ClearResult, Decision,
 from handoff.states import CloseReason, Disposition, Kind, State
 
 from .lives import (
+    ADA,
     AGENT,
     ENDS,
     NOW,
@@ -145,11 +146,12 @@ def test_a_failed_text_does_not_hurry_the_ladder() -> None:
 def test_the_provider_is_asked_for_a_text_once_unless_it_provably_did_not_process_it() -> None:
     handoff = opened()
     text = text_of(handoff).id
-    asked = attempts.text_asked(handoff, text, "run", NOW)
+    asked = attempts.text_asked(handoff, text, "run", NOW, number=ADA.number)
     assert asked is not None
-    assert attempts.text_asked(asked.handoff, text, "other", NOW + 1) is None
+    assert attempts.text_asked(asked.handoff, text, "other", NOW + 1, number=ADA.number) is None
     back = attempts.text_not_processed(asked.handoff, text, NOW + 2)
-    assert back is not None and attempts.text_asked(back.handoff, text, "other", NOW + 3) is not None
+    assert back is not None
+    assert attempts.text_asked(back.handoff, text, "other", NOW + 3, number=ADA.number) is not None
 
 
 def test_a_text_is_bound_to_the_providers_first_id() -> None:

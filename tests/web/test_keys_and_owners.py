@@ -19,6 +19,10 @@ ROUTES = [
     ("POST", "/v1/handoffs/{id}/acknowledgement"),
     ("POST", "/v1/handoffs/{id}/resolution"),
     ("POST", "/v1/handoffs/{id}/refusal"),
+    ("GET", "/v1/opt-outs"),
+    ("DELETE", "/v1/opt-outs/<opt_out_id>"),
+    ("GET", "/v1/warnings"),
+    ("DELETE", "/v1/warnings/<warning_id>"),
 ]
 OPERATORS_ONLY = ("acknowledgement", "resolution", "refusal")
 BAD_AUTHORIZATION = {
