@@ -28,6 +28,8 @@ class EffectKind(StrEnum):
     AGENT_GONE = "agent_gone"
     NEXT_STEP = "next_step"
     PURGE = "purge"
+    ENROL = "enrol"
+    SEND_CARD = "send_card"
 
 
 #: Decided by the clock process: they read and change records and touch nothing outside.
@@ -38,12 +40,13 @@ TIMERS = frozenset(
         EffectKind.AGENT_GONE,
         EffectKind.NEXT_STEP,
         EffectKind.PURGE,
+        EffectKind.ENROL,
     }
 )
 
 
 class Effect(StoredRecord):
-    """One row of the outbox. `subject` is the id of the handoff or call it is about."""
+    """One row of the outbox. `subject` is the id of the handoff, call or contact it is about."""
 
     v: Literal[1] = 1
     id: str
@@ -51,7 +54,7 @@ class Effect(StoredRecord):
     subject: str
     due: int
     tries: int = 0
-    attempt: str | None = None  # SEND_TEXT: which attempt
+    attempt: str | None = None  # SEND_TEXT: which attempt; ENROL: the one in which they said so
     revision: int | None = None  # LAPSE, NEXT_STEP: the end of the pause that it was meant for
     even_ended: bool = False  # HANG_UP: although the record says that the call is over
     url: str | None = None  # RESUME: where to
@@ -86,6 +89,17 @@ def resume(handoff: str, url: str, body: str, due: int) -> Effect:
     return Effect(
         id=f"resume-{handoff}", kind=EffectKind.RESUME, subject=handoff, url=url, body=body, due=due
     )
+
+
+def enrol(handoff: str, attempt: str, due: int) -> Effect:
+    """Put on a contact's record what they said in this attempt, when they were asked whether they may be
+    called."""
+    return Effect(id=f"enrol-{handoff}", kind=EffectKind.ENROL, subject=handoff, attempt=attempt, due=due)
+
+
+def send_card(contact: str, due: int) -> Effect:
+    """Text this contact where our contact card is. Sent once, if at all."""
+    return Effect(id=f"send_card-{contact}", kind=EffectKind.SEND_CARD, subject=contact, due=due)
 
 
 def timer(kind: EffectKind, handoff: str, due: int, revision: int | None = None) -> Effect:

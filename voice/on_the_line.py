@@ -12,7 +12,7 @@ from handoff import ladder
 from handoff.models import Actor, ActorKind, Attempt, Call, Channel, Decision, Handoff, Proof
 from handoff.outcomes import Outcome
 from handoff.states import Disposition, State
-from voice import scripts, urls
+from voice import asking, scripts, urls
 from voice.guarded import blueprint, services, spoken_for, twiml
 from voice.keypad import Action, Key, keys_for, meaning
 
@@ -32,6 +32,8 @@ def answered(call_id: str) -> Response:
         return twiml(scripts.nobody_home())
     if handoff.closed:
         return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=_voice(call)))
+    if handoff.enrols:
+        return asking.question(call, handoff, attempt)
     return twiml(_menu(call, handoff, attempt, turn=1, silent=1))
 
 
@@ -183,12 +185,12 @@ def _keys(handoff: Handoff) -> tuple[Key, ...]:
 
 def _voice(call: Call) -> scripts.Voice:
     """As this contact wants it."""
-    contact = services().handoffs.rules().people.contact(call.contact)
+    contact = services().handoffs.contact(call.contact)
     return scripts.Voice(language=contact.language) if contact else scripts.PLAIN
 
 
 def _caller_word(call: Call) -> str | None:
-    contact = services().handoffs.rules().people.contact(call.contact)
+    contact = services().handoffs.contact(call.contact)
     return contact.caller_word if contact else None
 
 

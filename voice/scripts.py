@@ -218,6 +218,9 @@ class _Script:
         return document
 
 
+Script = _Script  #: for the words of its sibling modules
+
+
 def _sayable(text: str) -> str:
     assert text and len(text) < _MAX_SAY and len(quote(text)) < _MAX_SAY_ENCODED, "a text that Say refuses"
     return text

@@ -5,6 +5,7 @@ Twilio signs the address it was given, so that every webhook's address is made h
 
 from __future__ import annotations
 
+from typing import Literal
 from urllib.parse import urlencode
 
 
@@ -23,6 +24,12 @@ def key(call: str, attempt: str, *, turn: int, silent: int, held: bool = False) 
     return f"/twilio/calls/{call}/attempts/{attempt}/key?" + _query(turn, silent, held)
 
 
+def question(call: str, attempt: str, what: Literal["key", "again"], *, turn: int) -> str:
+    """Of the call that asks whether somebody may be called: gets the `key` pressed in document `turn`, or is
+    asked `again` when none came."""
+    return f"/twilio/calls/{call}/attempts/{attempt}/question/{what}?" + urlencode({"turn": turn})
+
+
 def settled(call: str) -> str:
     """Says who settled it, to whoever is on the line."""
     return f"/twilio/calls/{call}/settled"
@@ -36,6 +43,16 @@ def call_status(call: str) -> str:
 def text_status(handoff: str, attempt: str) -> str:
     """Gets the text's status callbacks."""
     return f"/twilio/texts/{handoff}/{attempt}/status"
+
+
+def card_status() -> str:
+    """Gets the status callbacks of texts that offer the contact card."""
+    return "/twilio/cards/status"
+
+
+def card() -> str:
+    """Our contact card."""
+    return "/card"
 
 
 def page(link: str) -> str:

@@ -120,6 +120,12 @@ def _purge(services: Services, effect: Effect) -> bool:
     return handoff is None or services.store.purge(handoff, effect)
 
 
+def _enrol(services: Services, effect: Effect) -> bool:
+    """What somebody pressed when they were asked whether they may be called goes on their record."""
+    services.enrolments.settle(effect.subject, effect.attempt or "")
+    return True
+
+
 #: Each says whether its row is done with; a row that is not comes back with its lease.
 _TIMERS: dict[EffectKind, Callable[[Services, Effect], bool]] = {
     EffectKind.DEADLINE: _deadline,
@@ -127,4 +133,5 @@ _TIMERS: dict[EffectKind, Callable[[Services, Effect], bool]] = {
     EffectKind.AGENT_GONE: _agent_gone,
     EffectKind.NEXT_STEP: _next_step,
     EffectKind.PURGE: _purge,
+    EffectKind.ENROL: _enrol,
 }

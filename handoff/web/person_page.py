@@ -134,7 +134,7 @@ def ending(handoff: Handoff, contact: str, now: int) -> Ending | None:
 
 def contact_name(contact_id: str) -> str | None:
     """What the contact with this id is called, as far as they can still be reached."""
-    contact = services().handoffs.rules().people.contact(contact_id)
+    contact = services().handoffs.contact(contact_id)
     return contact.name if contact else None
 
 

@@ -135,7 +135,7 @@ def _visit(handoff_id: str) -> Visit | None:
     if not contact or sealed_id != handoff_id:
         return None
     # Whoever has another PIN now, or none, or is no contact any more, has lost this way in as well.
-    known = at.handoffs.rules().people.contact(contact)
+    known = at.handoffs.contact(contact)
     if known is None or not known.pin or not hmac.compare_digest(mark, pins.mark(known.pin)):
         return None
     handoff = at.store.read(handoff_id)
