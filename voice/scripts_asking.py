@@ -22,9 +22,9 @@ def question(
     voice: Voice = PLAIN,
 ) -> str:
     """The caller word and the question, word for word as it is kept. Turns count from 1."""
-    word = sentence(clean(caller_word)) if caller_word else ""
-    opening = word if turn <= 1 else "I did not hear a yes or a no."
-    return Script(voice).listen([opening, handoff.reason], ASKED_KEYS, key_url).then(again_url)
+    word = f"{sentence(clean(caller_word))} " if caller_word else ""
+    said = [f"{word}{handoff.reason}"] if turn <= 1 else ["I did not hear a yes or a no.", handoff.reason]
+    return Script(voice).listen(said, ASKED_KEYS, key_url).then(again_url)
 
 
 def kept(outcome: Outcome, handoff: Handoff, *, card: bool, voice: Voice = PLAIN) -> str:

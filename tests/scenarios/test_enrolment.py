@@ -36,16 +36,21 @@ def asked(world: World, number: str = DORA) -> CallOnPhone:
     return dora(world, number).expect_call("May we call this number when an agent needs you?")
 
 
+def said(world: World, call: CallOnPhone, key: str, answer: str) -> None:
+    """They press a key, hear what was kept, and hang up."""
+    call.press(key).hears(answer).hang_up()
+    world.settle()
+
+
 def test_a_yes_by_key_is_kept_word_for_word_and_from_then_on_they_can_be_reached(world: World) -> None:
     answer = enrol(world, caller_word="blue kettle")
     assert (answer.status_code, answer.json()["state"]) == (201, "unverified")
     assert answer.json()["numbers"] == ["…0126"] and DORA not in answer.text
     call = asked(world)
-    assert call.transcript[:2] == ["blue kettle.", QUESTION], call.transcript
+    assert call.transcript == [f"blue kettle. {QUESTION}"]
     refused = world.post_opening(contact="dora")
     assert refused.status_code == 422 and "Dora is not verified yet" in refused.text
-    call.press("1").hears("Thank you. We may call you for ops. You get a text")
-    world.settle()
+    said(world, call, "1", "Thank you. We may call you for ops. You get a text")
     text = dora(world).expect_text()
     assert text.body == f"Handoff: save this number so that our calls ring through: {world.url}/card"
     found = contact(world)
@@ -61,8 +66,7 @@ def test_a_yes_by_key_is_kept_word_for_word_and_from_then_on_they_can_be_reached
 
 def test_a_no_is_kept_and_only_an_operator_has_them_asked_again(world: World) -> None:
     enrol(world)
-    asked(world).press("2").hears("All right. We will not call you.")
-    world.settle()
+    said(world, asked(world), "2", "All right. We will not call you.")
     assert contact(world)["state"] == "refused"
     refused = world.post_opening(contact="dora")
     assert refused.status_code == 422 and "Dora said no" in refused.text
@@ -70,8 +74,7 @@ def test_a_no_is_kept_and_only_an_operator_has_them_asked_again(world: World) ->
         again = world.operator.http.post("/v1/contacts/dora/verification")
         assert again.status_code == 200, again.text
     assert contact(world)["state"] == "refused", "until they say otherwise"
-    asked(world).press("1").hears("Thank you")
-    world.settle()
+    said(world, asked(world), "1", "Thank you")
     dora(world).expect_text()
     assert contact(world)["state"] == "verified" and len(world.creates()) == 2
     assert world.operator.http.post("/v1/contacts/dora/verification").status_code == 409
@@ -94,8 +97,7 @@ def test_without_a_key_nothing_is_agreed_whoever_picked_up_and_no_operator_can_s
 def test_each_number_is_called_only_if_the_key_was_pressed_on_it(world: World) -> None:
     enrol(world, numbers=[DORA, DORAS_OTHER])
     dora(world).let_ring().busy()
-    asked(world, DORAS_OTHER).press("1").hears("Thank you")
-    world.settle()
+    said(world, asked(world, DORAS_OTHER), "1", "Thank you")
     dora(world, DORAS_OTHER).expect_text()
     handoff = world.open(contact="dora", on_exhausted="fail")
     dora(world, DORAS_OTHER).expect_text()
@@ -103,8 +105,7 @@ def test_each_number_is_called_only_if_the_key_was_pressed_on_it(world: World) -
     world.settle()
     assert world.show(handoff)["close_reason"] == "unreachable", "the first number never said yes"
     world.operator.http.post("/v1/contacts/dora/verification").raise_for_status()
-    asked(world).press("1").hears("Thank you. We may call you for ops. Goodbye.")
-    world.settle()
+    said(world, asked(world), "1", "Thank you. We may call you for ops. Goodbye.")
     assert [one["number"] for one in contact(world)["consent"]] == ["…0127", "…0126"]
 
 
@@ -127,8 +128,7 @@ def test_processes_that_had_not_heard_of_a_contact_hear_of_them_before_they_act(
     other = world.start_web()
     other.services.handoffs.rules()
     enrol(world)
-    asked(world).press("1").hears("Thank you")
-    world.settle()
+    said(world, asked(world), "1", "Thank you")
     dora(world).expect_text()
     assert other.services.handoffs.rules().people.contact("dora") is None
     opened = world.http.post(
