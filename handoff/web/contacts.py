@@ -80,7 +80,9 @@ def remove(contact_id: str) -> Response:
     """Take out a contact who was enrolled: they are not called any more."""
     key = context.operator()
     context.services().enrolments.remove(_named(contact_id), context.actor(key))
-    return Response(status=204)
+    response = Response(status=204)
+    response.headers["Cache-Control"] = "no-store"
+    return response
 
 
 @bp.post("/<contact_id>/verification")
