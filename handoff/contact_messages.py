@@ -34,7 +34,7 @@ class EnrolRequest(ContactForm):
     )
 
 
-class ListContacts(Message):
+class ContactsQuery(Message):
     """Where the list goes on, and how much of it."""
 
     cursor: str | None = Field(None, pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=40)

@@ -11,7 +11,7 @@ from flask import Blueprint, Response, request
 from pydantic import ValidationError
 
 from handoff.contact_form import twice
-from handoff.contact_messages import ContactList, ContactView, EnrolRequest, ListContacts
+from handoff.contact_messages import ContactList, ContactsQuery, ContactView, EnrolRequest
 from handoff.errors import Invalid, NotFound
 from handoff.messages import NAME, EmptyRequest
 from handoff.web import context
@@ -47,7 +47,7 @@ def enrol() -> Response:
 
 @bp.get("")
 @documented(
-    query=ListContacts, resp=answers(_200=ContactList, _401=None, _403=None, _422=None), tags=["contacts"]
+    query=ContactsQuery, resp=answers(_200=ContactList, _401=None, _403=None, _422=None), tags=["contacts"]
 )
 def list_contacts() -> Response:
     """All contacts, by id: those of the people file and the environment, and those who were enrolled."""
@@ -131,8 +131,8 @@ def _named(contact_id: str) -> str:
     return contact_id
 
 
-def _list_query() -> ListContacts:
+def _list_query() -> ContactsQuery:
     try:
-        return ListContacts.model_validate_strings(request.args.to_dict())
+        return ContactsQuery.model_validate_strings(request.args.to_dict())
     except ValidationError as error:
         raise invalid(error) from None

@@ -209,7 +209,7 @@ def test_a_broken_file_here_is_told_once_with_who_is_reached_instead(installatio
     file.write_text(ADAS + 'phone = "+12125550199"\n')
     bootstrap.build(config.from_environment(installation.environ), clock=now_ms).handoffs.rules()
     [problem] = installation.wrong()
-    assert problem.startswith("HANDOFF_PEOPLE: people.toml, line 4, contacts.ada.phone: is not a key")
+    assert problem.startswith("HANDOFF_PEOPLE: people.toml, line 5, contacts.ada.phone: is not a key")
     assert any(one.what.startswith("policy default rings Ada") for one in installation.findings())
 
 

@@ -1,4 +1,4 @@
-"""Contacts in the API: who may, what is refused in which words, what is never shown. Calls are a scenario's."""
+"""Contacts in the API: who may, what is refused in which words, what is never shown. Calls: the scenarios."""
 
 from __future__ import annotations
 
