@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from handoff.models import Actor, ActorKind, Channel, Decision, Proof
+from handoff.states import Disposition
+
 from .conftest import MakeSite
 from .site import Site
 
@@ -157,6 +160,26 @@ def test_a_process_catches_up_with_what_it_missed_and_with_everything_when_it_mi
     site.operator("DELETE", "/v1/contacts/d128")
     site.raw.xtrim(site.services.store.keys.contact_news, maxlen=1)
     assert known() == ["d129"]
+
+
+def test_a_process_that_has_not_heard_of_somebody_rings_nobody_in_their_place(make_site: MakeSite) -> None:
+    """No time passes for the other one, so that all it knows is from before the enrolment."""
+    site = make_site()
+    other = make_site(HANDOFF_PREFIX=site.services.settings.prefix)
+    other.services.handoffs.rules()
+    asking = site.record(enrol(site).get_json()["verification"])
+    attempt = asking.attempts[0].id
+    dora = Actor(kind=ActorKind.CONTACT, id="dora", name="Dora")
+    yes = Decision(by=dora, channel=Channel.CALL, proof=Proof.KEYPRESS, at=site.now)
+    site.services.handoffs.resolve(asking.id, yes, "key", attempt=attempt)
+    site.services.enrolments.settle(asking.id, attempt)
+    site.services.handoffs.rules(fresh=True)
+    handoff = site.record(site.agent.opened(contact="dora"))
+    call = handoff.attempts[0].call
+    assert call is not None and other.services.handoffs.rules().people.contact("dora") is None
+    other.services.calls.end(call, Disposition.BUSY)
+    ended = site.record(handoff.id)
+    assert {one.contact for one in ended.attempts} == {"dora"} and ended.exhausted
 
 
 def test_the_card_is_for_everybody_and_names_the_number_that_calls(site: Site) -> None:
