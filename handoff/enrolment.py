@@ -13,7 +13,7 @@ from handoff.effects import Effect, EffectKind
 from handoff.models import Actor, ActorKind, Channel, EventType, Handoff, Proof, Record, StoredRecord
 from handoff.moments import MINUTE, SECOND, rfc3339
 from handoff.policy import Contact, Enrolled, Standing
-from handoff.states import Kind, State
+from handoff.states import Disposition, Kind, State
 
 #: How long a call that asks may take from the request to the key, ringing and held time included.
 ASKED_FOR_S = 15 * MINUTE // SECOND
@@ -102,7 +102,7 @@ def ask(enrolment: Enrolment, by: Actor, rules: Rules, now: int) -> tuple[Enrolm
         created_at=now,
         deadline=deadline,
     )
-    enrolment = enrolment.model_copy(update={"handoff": handoff.id, "stored": enrolment.stored})
+    enrolment = enrolment.model_copy(update={"handoff": handoff.id})
     people = rules.people.with_enrolled({contact_id: enrolment.enrolled})
     draft = Draft(handoff, now)
     draft.note(EventType.OPENED, by, deadline=rfc3339(deadline))
@@ -139,6 +139,13 @@ def answered(enrolment: Enrolment, handoff: Handoff, attempt_id: str) -> Enrolme
     )
     others = tuple(one for one in enrolment.consents if one.number != consent.number)
     return enrolment.model_copy(update={"consents": (*others, consent)})
+
+
+def said_in(enrolment: Enrolment, handoff: Handoff) -> str | None:
+    """The attempt in which they pressed a key that is not on record yet, as it is for a moment."""
+    decided = (Disposition.RESOLVED, Disposition.DECLINED)
+    said = (one.id for one in handoff.attempts if one.disposition in decided)
+    return next((one for one in said if answered(enrolment, handoff, one)), None)
 
 
 def takes_cards(contact: Contact) -> bool:

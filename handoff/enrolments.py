@@ -11,7 +11,7 @@ from handoff.commands import MAX_ROUNDS, Handoffs
 from handoff.effects import Effect
 from handoff.enrolment import Enrolment
 from handoff.errors import Conflict, Invalid, NotFound, TooManyRequests, Unavailable
-from handoff.models import Actor, Handoff
+from handoff.models import Actor
 from handoff.moments import DAY, SECOND
 from handoff.people import is_assigned, mask
 from handoff.policy import Contact
@@ -67,8 +67,12 @@ class Enrolments:
             found = self._enrolled(contact_id)
             if found.enrolled.asked is None:
                 raise Conflict(f"{found.contact.name} has said yes already.")
-            if self.asking(found) is not None:
+            handoff = self.handoffs.store.read(found.handoff) if found.handoff else None
+            if handoff is not None and not handoff.closed:
                 return found
+            if handoff is not None and (attempt := enrolment.said_in(found, handoff)):
+                self.settle(handoff.id, attempt)  # nobody is asked what they have just said
+                continue
             if not counted and self.handoffs.store.over_rate(
                 f"asked:{contact_id}", TIMES_A_DAY, DAY // SECOND
             ):
@@ -79,11 +83,6 @@ class Enrolments:
             if asked := self._ask(found, found, by, self.handoffs.clock()):
                 return asked
         raise Unavailable("Too much is going on with this contact. Please try again.")
-
-    def asking(self, record: Enrolment) -> Handoff | None:
-        """The handoff that asks them now, while it is open, or its answer is not on record yet."""
-        handoff = self.handoffs.store.read(record.handoff) if record.handoff else None
-        return handoff if handoff is not None and not handoff.closed else None
 
     def settle(self, handoff_id: str, attempt_id: str) -> None:
         """Puts what they pressed in this attempt on their record; twice is once. A first yes also leaves the

@@ -63,10 +63,12 @@ class EnrolledContacts:
 
     def news(self, since: str | None) -> News | None:
         """What has changed since the change `since`; None when nothing has. One round trip, unless it has."""
-        found = self._redis.xrange(self._keys.contact_news, min=since or "-", count=NEWS_KEPT)
+        if since is None:
+            return self._all(None)
+        found = self._redis.xrange(self._keys.contact_news, min=since, count=NEWS_KEPT)
         ids = [one for one, _ in found]
-        if since is None or ids[:1] != [since]:
-            return self._all(since) if ids or since is not None else None
+        if ids[:1] != [since]:  # it has been trimmed away: nobody can say what followed it
+            return self._all(since)
         if len(ids) == 1:
             return None
         changed = list(dict.fromkeys(fields["c"] for _, fields in found[1:]))
