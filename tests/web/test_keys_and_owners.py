@@ -19,6 +19,12 @@ ROUTES = [
     ("POST", "/v1/handoffs/{id}/acknowledgement"),
     ("POST", "/v1/handoffs/{id}/resolution"),
     ("POST", "/v1/handoffs/{id}/refusal"),
+    ("POST", "/v1/contacts"),
+    ("GET", "/v1/contacts"),
+    ("GET", "/v1/contacts/ada"),
+    ("DELETE", "/v1/contacts/ada"),
+    ("POST", "/v1/contacts/ada/verification"),
+    ("POST", "/v1/contacts/ada/card"),
 ]
 OPERATORS_ONLY = ("acknowledgement", "resolution", "refusal")
 BAD_AUTHORIZATION = {
@@ -43,7 +49,7 @@ BAD_AUTHORIZATION = {
 
 def test_this_table_has_every_route_of_the_api(site: Site) -> None:
     rules = {
-        (method, str(rule).replace("<handoff_id>", "{id}"))
+        (method, str(rule).replace("<handoff_id>", "{id}").replace("<contact_id>", "ada"))
         for rule in site.app.url_map.iter_rules()
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
         if str(rule).startswith("/v1/")
