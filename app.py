@@ -16,8 +16,10 @@ from handoff.ids import HANDOFF, is_id
 from handoff.web import (
     api,
     api_notices,
+    card,
     console,
     console_needs,
+    contacts,
     health,
     openapi,
     person,
@@ -26,7 +28,17 @@ from handoff.web import (
     shown,
     signin,
 )
-from voice import confirming, inbound_texts, machines, on_the_line, screening, stopping, webhooks
+from voice import (
+    asking,
+    cards,
+    confirming,
+    inbound_texts,
+    machines,
+    on_the_line,
+    screening,
+    stopping,
+    webhooks,
+)
 
 MAX_BODY_BYTES = 1_048_576
 
@@ -53,9 +65,9 @@ def create_app(services: Services | None = None) -> Flask:
     # Or `//` in a path is answered by a redirect that trusts the Host header.
     app.url_map.merge_slashes = False
     app.extensions["handoff"] = services
-    pages = (person, pin, signin, console, console_needs, health)
-    calls = (on_the_line, confirming, stopping, machines, screening)
-    for module in (api, api_notices, openapi, *pages, *calls, webhooks, inbound_texts):
+    pages = (person, pin, signin, console, console_needs, health, card)
+    calls = (on_the_line, confirming, stopping, machines, screening, asking)
+    for module in (api, api_notices, contacts, openapi, *pages, *calls, webhooks, inbound_texts, cards):
         app.register_blueprint(module.bp)
     openapi.register(app)
     shown.register(app)

@@ -71,7 +71,7 @@ def _arguments() -> argparse.Namespace:
 def _measure(connections: Connections, given: argparse.Namespace) -> dict[str, Any]:
     def installation(prefix: str) -> Handoffs:
         store = Store(connections, Keyspace(prefix))
-        return Handoffs(store, lambda: lives.RULES, _leave_to_the_clock, now_ms)
+        return Handoffs(store, lambda **_: lives.RULES, _leave_to_the_clock, now_ms)
 
     found: dict[str, Any] = {"bytes_per_closed_handoff": _memory(installation("lives"), given.count)}
     alone, together = installation("alone"), installation("together")

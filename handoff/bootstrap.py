@@ -15,13 +15,14 @@ from handoff import config, keys, logs, people
 from handoff.calls import Calls
 from handoff.changes import Rules
 from handoff.claims import Claims
-from handoff.commands import Enqueue, Handoffs
+from handoff.commands import Enqueue, Handoffs, RulesOfNow
 from handoff.config import Settings
+from handoff.enrolled_source import EnrolledPeople
+from handoff.enrolments import Enrolments
 from handoff.moments import DAY, SECOND, now_ms
 from handoff.people_file import BadPeople
 from handoff.people_source import PeopleFile
-from handoff.policy import People
-from handoff.store import Connections, Keyspace, Pacer, SharedPeople, Store
+from handoff.store import Connections, EnrolledContacts, Keyspace, Pacer, SharedPeople, Store
 from handoff.waiting import Waiting
 from voice.gateway import Gateway
 from voice.signature import Verifier
@@ -40,6 +41,7 @@ class Services:
     calls: Calls
     claims: Claims
     pacer: Pacer
+    enrolments: Enrolments
     waiting: Waiting
     gateway: Gateway
     verifier: Verifier
@@ -52,7 +54,9 @@ def build(settings: Settings, *, clock: Callable[[], int] = now_ms) -> Services:
     connections, keyspace = Connections(settings.redis_url), Keyspace(settings.prefix)
     store, shared = Store(connections, keyspace), SharedPeople(connections, keyspace)
     enqueue = RqEnqueue(connections.for_enqueue(), settings.prefix)
-    handoffs = Handoffs(store, _rules(settings, shared, clock), enqueue, clock)
+    contacts = EnrolledContacts(connections, keyspace)
+    rules = _rules(settings, shared, EnrolledPeople(contacts, clock), clock)
+    handoffs = Handoffs(store, rules, enqueue, clock)
     pacer = Pacer(connections, keyspace, settings.limits)
     calls = Calls(handoffs, pacer)
     return Services(
@@ -63,6 +67,7 @@ def build(settings: Settings, *, clock: Callable[[], int] = now_ms) -> Services:
         calls=calls,
         claims=Claims(calls, pacer),
         pacer=pacer,
+        enrolments=Enrolments(handoffs, contacts, settings.twilio_from),
         waiting=Waiting(store, settings.waiters_per_worker),
         gateway=TwilioGateway(
             settings.twilio_account_sid,
@@ -116,19 +121,21 @@ def adopt_keys(services: Services) -> None:
         keys.adopt(services.store, key.key, key.agent, operator=key.operator, now=services.clock())
 
 
-def _rules(settings: Settings, shared: SharedPeople, clock: Callable[[], int]) -> Callable[[], Rules]:
+def _rules(
+    settings: Settings, shared: SharedPeople, enrolled: EnrolledPeople, clock: Callable[[], int]
+) -> RulesOfNow:
     """The rules of each moment: the people may change while the service runs."""
+    file = None
+    given = people.of_environment(settings.contacts, settings.ring_s, settings.rounds)
+    if settings.people_path is not None:
+        file = PeopleFile(settings.people_path, shared, clock, not_number=settings.twilio_from)
 
-    def rules(reached: People) -> Rules:
+    def rules(*, fresh: bool = False) -> Rules:
         return Rules(
-            people=reached,
+            people=enrolled.beside(file.present(fresh=fresh) if file else given, fresh=fresh),
             ack_ms=settings.ack_s * SECOND,
             keep_closed_ms=settings.keep_closed_days * DAY,
             public_url=settings.public_url,
         )
 
-    if settings.people_path is None:
-        for_good = rules(people.of_environment(settings.contacts, settings.ring_s, settings.rounds))
-        return lambda: for_good
-    file = PeopleFile(settings.people_path, shared, clock, not_number=settings.twilio_from)
-    return lambda: rules(file.present())
+    return rules

@@ -79,7 +79,7 @@ def _backs(handoff: Handoff, attempt: Attempt) -> list[Attempt]:
 
 def _reachable(handoff: Handoff, attempt: Attempt, rules: Rules, at: int) -> Contact | None:
     """The contact, if they may be rung at that moment on the number that this attempt rang."""
-    contact = rules.people.contact(attempt.contact)
+    contact = rules.people.contact_for(handoff, attempt.contact)
     if contact is None or handoff.position is None or Channel.CALL not in contact.channels:
         return None
     known = number_of(attempt, contact) in contact.numbers
@@ -87,7 +87,8 @@ def _reachable(handoff: Handoff, attempt: Attempt, rules: Rules, at: int) -> Con
 
 
 def _place(draft: Draft, attempt: Attempt, rules: Rules, why: CallsBack, due: int | None) -> bool:
-    contact, position = rules.people.contact(attempt.contact), draft.handoff.position
+    contact = rules.people.contact_for(draft.handoff, attempt.contact)
+    position = draft.handoff.position
     number = number_of(attempt, contact) if contact else None
     assert contact is not None and position is not None and number is not None
     ring_s = step_at(rules.policy_for(draft.handoff), position).ring_s

@@ -342,6 +342,9 @@ class Calls:
         self, call: Call, rule: Callable[[Handoff, str, int], Change | None], now: int
     ) -> list[Change]:
         found = [(self.store.read(entry.handoff), entry.attempt) for entry in call.entries]
+        for handoff, _ in found:
+            if handoff is not None:
+                self.handoffs.hear_of(handoff)
         changes = [rule(handoff, attempt, now) for handoff, attempt in found if handoff is not None]
         return [change for change in changes if change is not None]
 

@@ -178,6 +178,8 @@ def close(
     kinds = (EffectKind.DEADLINE, EffectKind.LAPSE, EffectKind.AGENT_GONE, EffectKind.NEXT_STEP)
     draft.drop += [effects.timer_id(kind, handoff.id) for kind in kinds]
     draft.effects.append(effects.timer(EffectKind.PURGE, handoff.id, draft.now + rules.keep_closed_ms))
+    if handoff.enrols and attempt:
+        draft.effects.append(effects.enrol(handoff.id, attempt, draft.now))
     url = handoff.resume_url if trigger is Trigger.RESOLVE else handoff.outcome_url
     if url:
         draft.effects.append(effects.resume(handoff.id, url, _callback_body(handoff), draft.now))

@@ -118,13 +118,13 @@ class Claims:
     def _not_to_be_rung(self, call: Call, now: int) -> str | None:
         """Why this contact must not be rung on this number now, although they might when the step began: the
         call may have waited, and people and hours change."""
-        contact = self.handoffs.rules().people.contact(call.contact)
-        if contact is None or call.number not in contact.numbers:
+        found = [one for entry in call.entries if (one := self.store.read(entry.handoff)) is not None]
+        contact = self.handoffs.contact(call.contact, handoff=next(iter(found), None), number=call.number)
+        if contact is None:
             return "not among the people any more"
         if Channel.CALL not in contact.channels:
             return "takes no calls any more"
-        found = [self.store.read(entry.handoff) for entry in call.entries]
-        asleep = [ladder.may_be_rung(one, contact, now) is not None for one in found if one]
+        asleep = [ladder.may_be_rung(one, contact, now) is not None for one in found]
         return "quiet hours" if asleep and all(asleep) else None
 
     def _wait_for_line(self, call: Call, effect: Effect, now: int) -> None:

@@ -17,7 +17,7 @@ import redis
 
 from handoff import keys, resume, states
 from handoff.config import BadSettings
-from handoff.errors import Invalid
+from handoff.errors import HandoffError, Invalid
 from handoff.models import Rights, Urgency
 from handoff.moments import rfc3339
 
@@ -137,6 +137,21 @@ def call(contact: str) -> None:
         for last in rehearsal.call(bootstrap.from_environment(), contact):
             click.echo(last)
     sys.exit(0 if last.endswith(rehearsal.REACHED) else 1)
+
+
+@main.command()
+@click.argument("contact")
+def card(contact: str) -> None:
+    """Text CONTACT where our contact card is, so that our calls ring through."""
+    from handoff import bootstrap
+
+    with _plain_errors():
+        services = bootstrap.from_environment()
+        try:
+            found = services.enrolments.offer_card(contact)
+        except HandoffError as error:
+            raise click.ClickException(error.detail) from None
+    click.echo(f"{found.name} gets a text as soon as a worker sends it.")
 
 
 @main.command("states")

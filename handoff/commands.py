@@ -16,11 +16,12 @@ import structlog
 
 from handoff import attempts, ids, lifecycle
 from handoff.changes import Change, Decided, Rules
-from handoff.errors import AnswerDeleted, IdempotencyConflict, NotFound, Unavailable
+from handoff.errors import AnswerDeleted, IdempotencyConflict, Invalid, NotFound, Unavailable
 from handoff.messages import OpenRequest
 from handoff.models import Actor, ApiKey, Channel, Decision, EventType, Handoff, Proof, Result
 from handoff.notices import Notices, OptOut, Warning
 from handoff.outcomes import Outcome
+from handoff.policy import Contact
 from handoff.states import CloseReason
 from handoff.store import Again, Done, OptOuts, Plan, Store, Warnings, sha256
 
@@ -38,6 +39,12 @@ class Enqueue(Protocol):
     def __call__(self, effect_ids: Collection[str], lease: int = 1, urgent: Collection[str] = ()) -> None: ...
 
 
+class RulesOfNow(Protocol):
+    """The rules of this moment. People may be a second old; `fresh` ones are looked for at once."""
+
+    def __call__(self, *, fresh: bool = False) -> Rules: ...
+
+
 @dataclass(frozen=True)
 class OpenedHandoff:
     """The handoff, and whether an earlier request with the same key had opened it."""
@@ -52,7 +59,7 @@ class Handoffs:
     def __init__(
         self,
         store: Store,
-        rules: Callable[[], Rules],
+        rules: RulesOfNow,
         enqueue: Enqueue,
         clock: Callable[[], int],
     ):
@@ -78,9 +85,7 @@ class Handoffs:
         if found := self._opened(key, key_hash, body_hash):
             return found
         now = self.clock()
-        change = lifecycle.open_handoff(
-            request, agent=key.agent, api_key=key.id, rules=self.rules(), now=now, rights=key.rights
-        )
+        change = self._opening(request, key, now)
         named = (key.id, key_hash, body_hash)
         plan = Plan(changes=[change], idempotency=named, unnamed=idempotency_key is None)
         if isinstance(self.store.commit(plan, now), Done):
@@ -96,6 +101,19 @@ class Handoffs:
             self.enqueue(due, urgent=plan.urgent)
             return OpenedHandoff(found.handoff, replayed=False)
         return found
+
+    def contact(
+        self, contact_id: str, *, handoff: Handoff | None = None, number: str | None = None
+    ) -> Contact | None:
+        """The contact with this id (and this number, E.164) who may be called now, for this handoff. Before
+        it is said that there is nobody, it is looked once more: they may have come a moment ago."""
+
+        def find(rules: Rules) -> Contact | None:
+            people = rules.people
+            found = people.contact_for(handoff, contact_id) if handoff else people.contact(contact_id)
+            return found if found and number in (None, *found.numbers) else None
+
+        return find(self.rules()) or find(self.rules(fresh=True))
 
     def get(self, handoff_id: str) -> Handoff:
         """The handoff as it is. Raises NotFound."""
@@ -271,6 +289,25 @@ class Handoffs:
                 return outcome
         raise Unavailable("Too many people are deciding this at once. Please try again.")
 
+    def hear_of(self, handoff: Handoff) -> None:
+        """Looks for news if the people of this process lack somebody whom this handoff names: else it would
+        be decided as if they were gone."""
+        if not handoff.closed and not self.rules().people.knows(handoff):
+            self.rules(fresh=True)
+
+    def _opening(self, request: OpenRequest, key: ApiKey, now: int) -> Change:
+        """As lifecycle.open_handoff, by rules that are looked for afresh before it is refused."""
+
+        def opening(rules: Rules) -> Change:
+            return lifecycle.open_handoff(
+                request, agent=key.agent, api_key=key.id, rules=rules, now=now, rights=key.rights
+            )
+
+        try:
+            return opening(self.rules())
+        except Invalid:
+            return opening(self.rules(fresh=True))
+
     def _try(
         self,
         handoff: Handoff,
@@ -281,6 +318,7 @@ class Handoffs:
     ) -> Outcome | None:
         """One round of `decide`. None: read again and decide again; so it is for a command that would change
         nothing, unless `final`, since it may be one that was carried out before."""
+        self.hear_of(handoff)
         now = self.clock()
         decided = rule(handoff, now)
         if decided.change is None:
@@ -299,7 +337,8 @@ class Handoffs:
     def change(self, handoff_id: str, rule: Callable[[Handoff, int], Change | None]) -> bool:
         """Like `decide`, for changes nobody waits for. False when there is nothing (more) to change."""
         for _ in range(MAX_ROUNDS):
-            handoff = self.store.read(handoff_id)
+            if (handoff := self.store.read(handoff_id)) is not None:
+                self.hear_of(handoff)
             now = self.clock()
             change = rule(handoff, now) if handoff else None
             if change is None:

@@ -17,7 +17,7 @@ from handoff.bootstrap import Services
 from handoff.config import Settings
 from handoff.moments import SECOND
 from handoff.notices import sentence
-from handoff.people import mask, of_environment
+from handoff.people import is_assigned, mask, of_environment
 from handoff.people_file import BadPeople
 from handoff.policy import People, Step
 from handoff.store import SharedText
@@ -71,6 +71,7 @@ def _people(settings: Settings) -> Generator[Finding, None, People | None]:
             return None
         yield Finding("ok", f"people file {settings.people_path}, version {people.version}")
     yield from _policies(people)
+    yield from _contacts(people, in_file=settings.people_path is not None)
     return people
 
 
@@ -86,6 +87,29 @@ def _policies(people: People) -> Iterator[Finding]:
             )
     if len(people.contacts) == 1:
         yield Finding("??", "only one person can be reached: a second is rung when the first is not there")
+
+
+def _contacts(people: People, *, in_file: bool) -> Iterator[Finding]:
+    """Who vouches that they agreed to be called, and numbers that look wrong."""
+    without = [one for one in people.contacts if one.consent is None]
+    if without and not in_file:
+        yield Finding(
+            "??",
+            "nothing says that those in HANDOFF_TO_NUMBER agreed to be called: a people file can hold it "
+            "(`consent`)",
+        )
+    for one in without if in_file else ():
+        yield Finding(
+            "??",
+            f"{one.name} ({one.id}) has no `consent`: write who says that they agreed to be called, when and "
+            'how, such as "Ada, 3 May 2026, by mail"',
+        )
+    for one in people.contacts:
+        for number in one.numbers:
+            if not is_assigned(number):
+                yield Finding(
+                    "??", f"{one.name}: {mask(number)} is in no range that we know of; is it right?"
+                )
 
 
 def _step(step: Step) -> str:

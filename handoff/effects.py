@@ -29,6 +29,8 @@ class EffectKind(StrEnum):
     NEXT_STEP = "next_step"
     PURGE = "purge"
     STOP_CALLS = "stop_calls"
+    ENROL = "enrol"
+    SEND_CARD = "send_card"
 
 
 #: Decided by the clock process: they read and change records and touch nothing outside.
@@ -40,12 +42,13 @@ TIMERS = frozenset(
         EffectKind.NEXT_STEP,
         EffectKind.PURGE,
         EffectKind.STOP_CALLS,
+        EffectKind.ENROL,
     }
 )
 
 
 class Effect(StoredRecord):
-    """One row of the outbox. `subject` is the id of the handoff or call it is about."""
+    """One row of the outbox. `subject` is the id of the handoff, call or contact it is about."""
 
     v: Literal[1] = 1
     id: str
@@ -53,7 +56,7 @@ class Effect(StoredRecord):
     subject: str
     due: int
     tries: int = 0
-    attempt: str | None = None  # SEND_TEXT: which attempt
+    attempt: str | None = None  # SEND_TEXT: which attempt; ENROL: the one in which they said so
     urgent: bool = False  # PLACE_CALL, SEND_TEXT: what is critical is done before what waits in the queue
     revision: int | None = None  # LAPSE, NEXT_STEP: the end of the pause that it was meant for
     even_ended: bool = False  # HANG_UP: although the record says that the call is over
@@ -94,6 +97,17 @@ def resume(handoff: str, url: str, body: str, due: int) -> Effect:
     return Effect(
         id=f"resume-{handoff}", kind=EffectKind.RESUME, subject=handoff, url=url, body=body, due=due
     )
+
+
+def enrol(handoff: str, attempt: str, due: int) -> Effect:
+    """Put on a contact's record what they said in this attempt, when they were asked whether they may be
+    called."""
+    return Effect(id=f"enrol-{handoff}", kind=EffectKind.ENROL, subject=handoff, attempt=attempt, due=due)
+
+
+def send_card(contact: str, due: int) -> Effect:
+    """Text this contact where our contact card is. Sent once, if at all."""
+    return Effect(id=f"send_card-{contact}", kind=EffectKind.SEND_CARD, subject=contact, due=due)
 
 
 def timer(kind: EffectKind, handoff: str, due: int, revision: int | None = None) -> Effect:

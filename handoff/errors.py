@@ -7,6 +7,7 @@
     ├── NotFound              404  no such thing, or not yours
     ├── Settled               409  somebody settled it before (410 when it had expired)
     ├── IdempotencyConflict   409  the same Idempotency-Key with another body
+    ├── Conflict              409  what there is stands against it
     ├── AnswerDeleted         410  the key's handoff was deleted after its retention time
     ├── TooLarge              413
     ├── Invalid               422  names the fields
@@ -85,6 +86,12 @@ class IdempotencyConflict(HandoffError):
     """The Idempotency-Key names another request; the handoff it names is untouched."""
 
     status, code, title = 409, "idempotency_conflict", "The idempotency key was used for another request"
+
+
+class Conflict(HandoffError):
+    """What there is already stands against it; `detail` says what."""
+
+    status, code, title = 409, "conflict", "It can't be done as things are"
 
 
 class AnswerDeleted(HandoffError):

@@ -177,7 +177,7 @@ NOT_THERE = frozenset(
 def try_next_number(draft: Draft, rules: Rules, attempt: Attempt) -> bool:
     """Rings the contact of a call that came to nothing on a number that was not tried in this step, if they
     have one and may be rung now. The text they have is theirs already."""
-    contact = rules.people.contact(attempt.contact)
+    contact = rules.people.contact_for(draft.handoff, attempt.contact)
     line = _next_line(draft.handoff, attempt, contact, draft.now)
     if contact is None or line is None:
         return False
@@ -230,7 +230,7 @@ def somebody_else(
     """Whether there is anybody to ring now if this call is given up: its contact on another number (with
     `other_number`), or another person in what is left of the ladder. Others of this step don't count, they
     are rung already."""
-    contact = rules.people.contact(attempt.contact)
+    contact = rules.people.contact_for(handoff, attempt.contact)
     if other_number and _next_line(handoff, attempt, contact, now) is not None:
         return True
     if handoff.position is None:
@@ -282,7 +282,7 @@ def let_sleep(draft: Draft, rules: Rules) -> None:
         return
     night = _Night(handoff, draft.now)
     step = climbed_at(policy, handoff.position)[-1:]
-    people = [one for ids_ in step for id_ in ids_ if (one := rules.people.contact(id_)) is not None]
+    people = [one for ids_ in step for id_ in ids_ if (one := rules.people.contact_for(handoff, id_))]
     asleep = [until for one in people if (until := night.until(one)) is not None]
     if policy.quiet == "wait" and asleep:
         _wait(draft, min(asleep), again=True)

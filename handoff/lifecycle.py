@@ -30,6 +30,7 @@ from handoff.models import (
     Actor,
     ActorKind,
     AskResult,
+    Channel,
     ClearResult,
     Decision,
     EventType,
@@ -199,6 +200,8 @@ def resolve(
     attempt: str | None = None,
 ) -> Decided:
     """A person says that it is done, or answers. Raises Invalid for an answer that does not fit."""
+    if handoff.enrols and decision.channel is not Channel.CALL:
+        raise Invalid("Only the person can say that they may be called, by key 1 in the call that asks them.")
     checked = _checked_result(handoff, result)
     if over := _over(handoff, Trigger.RESOLVE, decision, rules, now):
         return over

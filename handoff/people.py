@@ -66,17 +66,40 @@ def with_pins(people: tuple[Contact, ...], text: str, server_key: str) -> tuple[
 
 
 def parse_phone(text: str) -> str:
-    """E.164 from what an operator wrote: spaces, dashes and brackets are fine, the plus is needed."""
+    """E.164 from what an operator wrote: spaces, dashes and brackets are fine, the plus is needed.
+
+    Nothing is guessed, neither a country nor a zero that is one too many. Raises BadNumber.
+    """
+    if text.strip().lower().startswith("tel:"):
+        raise BadNumber("must be the number alone, without tel:")
     cleaned = re.sub(r"[\s().\u2010-\u2015-]", "", text)
-    if not re.fullmatch(r"\+[1-9][0-9]{6,14}", cleaned):
-        raise BadNumber("must be a full number with its plus and country code, like +12125550123")
+    if re.fullmatch(r"\+[0-9]+(?:x|ext|;ext=|#|,|;)+[0-9]*", cleaned, re.IGNORECASE):
+        raise BadNumber("has an extension, which can't be dialled; give the number alone")
+    if not re.fullmatch(r"\+[1-9][0-9]*", cleaned):
+        raise BadNumber("must start with + and the country code, like +12125550123")
+    if not 7 <= len(cleaned) - 1 <= 15:  # https://www.itu.int/rec/T-REC-E.164
+        raise BadNumber("has too many or too few digits; write it like +12125550123")
     try:
         number = phonenumbers.parse(cleaned)
     except phonenumbers.NumberParseException:
         raise BadNumber("has a country code that does not exist") from None
+    if phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164) != cleaned:
+        raise BadNumber("has a zero after its country code that has to be left out")
     if not phonenumbers.is_possible_number(number):
         raise BadNumber("has too many or too few digits for its country")
     return cleaned
+
+
+def is_assigned(number: str) -> bool:
+    """Whether an E.164 number lies in a range that its country has given out, as far as phonenumbers knows:
+    ranges that are new may be missing."""
+    return phonenumbers.is_valid_number(phonenumbers.parse(number))
+
+
+def spaced(number: str) -> str:
+    """An E.164 number as people write it: `+1 212-555-0123`."""
+    international = phonenumbers.PhoneNumberFormat.INTERNATIONAL
+    return phonenumbers.format_number(phonenumbers.parse(number), international)
 
 
 def mask(number: str) -> str:

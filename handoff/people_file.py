@@ -15,16 +15,13 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from handoff import pins, toml_lines
-from handoff.messages import NAME
-from handoff.models import Channel, ProofAsked, Urgency
-from handoff.people import BadNumber, mask, parse_phone
+from handoff.contact_form import ContactForm, ContactId, Line, twice
+from handoff.models import ProofAsked, Urgency
+from handoff.people import mask
 from handoff.policy import DEFAULT_POLICY, DEFAULT_RING_S, Contact, EscalationPolicy, People, Route, Step
-from handoff.quiet import parse_hours, parse_zone
 from handoff.toml_lines import Where
 
 MAX_BYTES = 1_000_000
-#: How the voice may pronounce its English; https://www.twilio.com/docs/voice/twiml/say/text-speech
-LANGUAGES = ("en-US", "en-GB", "en-AU", "en-CA", "en-IN")
 
 #: How many problems are told at once, and how many characters of each and of the key in it.
 MOST_TOLD, LONGEST_TOLD, LONGEST_KEY = 50, 300, 100
@@ -42,36 +39,9 @@ class BadPeople(Exception):
         self.problems = problems
 
 
-def _number(text: str) -> str:
-    try:
-        return parse_phone(text)
-    except BadNumber as error:
-        raise ValueError(str(error)) from None
-
-
-def _name(text: str) -> str:
-    if not text.isprintable() or not text.strip():
-        raise ValueError("must be one line of printable characters")
-    return text.strip()
-
-
 def _pin(text: str) -> str:
     if not pins.is_kept(text):
         raise ValueError("must be what `handoff pin` prints: a PIN is kept as a hash")
-    return text
-
-
-_Id = Annotated[str, Field(pattern=NAME, max_length=40)]
-
-
-def _hours(text: str) -> str:
-    parse_hours(text)
-    return text
-
-
-def _language(text: str) -> str:
-    if text not in LANGUAGES:
-        raise ValueError(f"must be one of {', '.join(LANGUAGES)}: the voice speaks English")
     return text
 
 
@@ -79,18 +49,9 @@ class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class _Contact(_Entry):
-    name: Annotated[str, Field(max_length=40), AfterValidator(_name)]
-    numbers: Annotated[list[Annotated[str, AfterValidator(_number)]], Field(min_length=1, max_length=5)]
-    channels: Annotated[list[Literal["call", "text"]], Field(min_length=1, max_length=2)] = ["call", "text"]
-    language: Annotated[str, AfterValidator(_language)] = "en-US"
-    caller_word: Annotated[str, Field(max_length=40), AfterValidator(_name)] | None = None
-    time_zone: Annotated[str, AfterValidator(parse_zone)] = "UTC"
-    quiet_hours: Annotated[list[Annotated[str, AfterValidator(_hours)]], Field(max_length=10)] = []
+class _Contact(ContactForm):
     pin: Annotated[str, AfterValidator(_pin)] | None = None
-    screen: bool = True
-    screens_calls: bool = False
-    consent: Annotated[str, Field(max_length=200), AfterValidator(_name)] | None = None
+    consent: Annotated[Line, Field(max_length=200)] | None = None
 
 
 class _Step(_Entry):
@@ -115,8 +76,8 @@ class _Route(_Entry):
 
 
 class _File(_Entry):
-    contacts: Annotated[dict[_Id, _Contact], Field(min_length=1)]
-    policies: dict[_Id, _Policy] = Field(default_factory=dict)
+    contacts: Annotated[dict[ContactId, _Contact], Field(min_length=1)]
+    policies: dict[ContactId, _Policy] = Field(default_factory=dict)
     routes: list[_Route] = Field(default_factory=list)
 
 
@@ -144,23 +105,7 @@ def parse(text: str, *, not_number: str | None = None) -> People:
     if wrong:
         lines = toml_lines.lines_of(text)
         raise BadPeople(_told([f"{_place(where, lines)}: {what}" for where, what in wrong]))
-    contacts = {
-        id_: Contact(
-            id=id_,
-            name=one.name,
-            numbers=tuple(one.numbers),
-            channels=tuple(Channel(channel) for channel in one.channels),
-            language=one.language,
-            caller_word=one.caller_word,
-            time_zone=one.time_zone,
-            quiet_hours=tuple(parse_hours(span) for span in one.quiet_hours),
-            pin=one.pin,
-            screen=one.screen,
-            screens_calls=one.screens_calls,
-            consent=one.consent,
-        )
-        for id_, one in file.contacts.items()
-    }
+    contacts = {id_: one.contact(id_, pin=one.pin, consent=one.consent) for id_, one in file.contacts.items()}
     policies = [_policy(name, one, contacts) for name, one in file.policies.items()]
     if DEFAULT_POLICY not in file.policies:
         steps = tuple(Step(contacts=(one,), ring_s=DEFAULT_RING_S) for one in contacts.values())
@@ -209,7 +154,7 @@ def _inconsistent(file: _File, not_number: str | None) -> Iterator[tuple[Where, 
                 yield where, f"{mask(number)} is the number that calls are placed from; it can't call itself"
             elif owner.setdefault(number, id_) != id_:
                 yield where, f"{mask(number)} is also {owner[number]}'s"
-        if len(set(contact.numbers)) != len(contact.numbers):
+        if twice(contact.numbers):
             yield ("contacts", id_, "numbers"), "names a number twice"
     for name, policy in file.policies.items():
         for at, step in enumerate(policy.steps):

@@ -129,15 +129,16 @@ class PeopleFile:
         self._noted: list[str] = []
         self._noted_at = -NOTE_EVERY_MS
 
-    def present(self) -> People:
-        """Everybody who can be reached now. Looks for news at most once a second.
+    def present(self, *, fresh: bool = False) -> People:
+        """Everybody who can be reached now. Looks for news at most once a second, or at once for `fresh`.
 
         Raises BadPeople when no good version was ever seen, and redis.RedisError when Redis can't be asked.
         """
         now = self._clock()
         wrong: list[str] = []
         # One looks, the others go on with what there is.
-        if self._due(now) and self._looking.acquire(blocking=self._people is None):
+        wait = fresh or self._people is None
+        if (fresh or self._due(now)) and self._looking.acquire(blocking=wait):
             try:
                 wrong = self._look(now)
             finally:

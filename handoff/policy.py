@@ -6,9 +6,11 @@ Where contacts and policies come from is the business of people.py (the environm
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from enum import StrEnum
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-from pydantic import Field
+from pydantic import Field, SkipValidation
 
 from handoff.models import Channel, Climbed, Handoff, Position, ProofAsked, Record, Urgency
 from handoff.quiet import QuietHours, quiet_until
@@ -49,6 +51,28 @@ class Contact(Record):
         """The place of the first number that is none of these, or None when all were tried. By number, not
         by place: an edit may have put them in another order."""
         return next((line for line, number in enumerate(self.numbers) if number not in tried), None)
+
+
+class Standing(StrEnum):
+    """Whether a contact may be called."""
+
+    GIVEN = "given"  #: in the people file or the environment: the operator vouches for them
+    UNVERIFIED = "unverified"  #: enrolled; they have not said yet whether they may be called
+    VERIFIED = "verified"  #: enrolled; they pressed 1 when they were asked
+    REFUSED = "refused"  #: enrolled; they pressed 2
+
+
+class Enrolled(NamedTuple):
+    """A contact who was enrolled at run time, as far as calls to them go; the record is enrolment.py's.
+
+    `contact` has the numbers on which they agreed, and is None while there is none; `asked` has the others,
+    for the call that asks: None when there are none left.
+    """
+
+    name: str
+    standing: Standing
+    contact: Contact | None
+    asked: Contact | None
 
 
 class Step(Record):
@@ -99,17 +123,67 @@ DEFAULT_POLICY = "default"
 
 
 class People(Record):
-    """Everybody who can be reached, and in which orders: the operator's word, as of one `version`."""
+    """Everybody who can be reached, and in which orders: the operator's word, as of one `version`; and those
+    who were `enrolled` at run time, by id, who are in no policy."""
 
     contacts: tuple[Contact, ...] = ()
     policies: tuple[EscalationPolicy, ...]
     routes: tuple[Route, ...] = ()
     version: str = ""
     source: str = Field(default="", repr=False)  # the text of the people file
+    # Thousands, which are not gone through again with every request.
+    enrolled: SkipValidation[Mapping[str, Enrolled]] = Field(default_factory=dict, exclude=True, repr=False)
+
+    @cached_property
+    def _by_id(self) -> dict[str, Contact]:
+        return {one.id: one for one in self.contacts}
+
+    @cached_property
+    def owners(self) -> Mapping[str, str]:
+        """Number (E.164) -> id, of those whom the operator gave."""
+        return {number: one.id for one in self.contacts for number in one.numbers}
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """Everybody's id, sorted, also of those who may not be called."""
+        return tuple(sorted({*self._by_id, *self.enrolled}))
+
+    def given(self, contact_id: str) -> Contact | None:
+        """The contact with this id in the people file or the environment."""
+        return self._by_id.get(contact_id)
 
     def contact(self, contact_id: str) -> Contact | None:
-        """The contact with this id, if there is one (still)."""
-        return next((one for one in self.contacts if one.id == contact_id), None)
+        """The contact with this id who may be called, if there is one (still). The operator's word counts
+        more than an enrolment of the same id."""
+        if found := self._by_id.get(contact_id):
+            return found
+        return enrolled.contact if (enrolled := self.enrolled.get(contact_id)) else None
+
+    def contact_for(self, handoff: Handoff, contact_id: str) -> Contact | None:
+        """The same for this handoff: one that asks whether somebody may be called knows nobody else."""
+        if not handoff.enrols:
+            return self.contact(contact_id)
+        asked = self.enrolled.get(contact_id) if contact_id == handoff.contact else None
+        return asked.asked if asked else None
+
+    def with_enrolled(self, enrolled: Mapping[str, Enrolled]) -> People:
+        """The same people, and these enrolled ones instead of others."""
+        return People.model_construct(
+            contacts=self.contacts,
+            policies=self.policies,
+            routes=self.routes,
+            version=self.version,
+            source=self.source,
+            enrolled=enrolled,
+        )
+
+    def knows(self, handoff: Handoff) -> bool:
+        """Whether everybody whom this handoff names is there. If not, an edit or an enrolment may not have
+        come here yet."""
+        named = {one.contact for one in handoff.attempts} | ({handoff.contact} if handoff.contact else set())
+        if any(self.contact_for(handoff, one) is None for one in named):
+            return False
+        return handoff.contact is not None or self.policy(handoff.policy) is not None
 
     def policy(self, name: str) -> EscalationPolicy | None:
         """The policy of this name, if there is one (still)."""
@@ -122,7 +196,9 @@ class People(Record):
 
     def policy_for(self, handoff: Handoff) -> EscalationPolicy:
         """Who is reached for this handoff. One whose contact or policy is gone goes the default's way, if its
-        key may; else nobody is left."""
+        key may; else nobody is left. One that asks a contact whether they may be called rings nobody else."""
+        if handoff.enrols:
+            return asking(self.contact_for(handoff, handoff.contact or ""), self.default)
         if handoff.contact is not None:
             contact = self.contact(handoff.contact)
             found = only(contact, self.default) if contact else None
@@ -143,6 +219,14 @@ def only(contact: Contact, like: EscalationPolicy) -> EscalationPolicy:
     ring_s, wait_s = (like.steps[0].ring_s, like.steps[0].wait_s) if like.steps else (DEFAULT_RING_S, 0)
     step = Step(contacts=(contact,), ring_s=ring_s, wait_s=wait_s)
     return like.model_copy(update={"name": f"contact:{contact.id}", "steps": (step,)})
+
+
+def asking(contact: Contact | None, like: EscalationPolicy) -> EscalationPolicy:
+    """A policy that asks this contact once whether they may be called, as long as the first step of `like`
+    rings; in their quiet hours it waits."""
+    found = only(contact, like) if contact else like.model_copy(update={"steps": ()})
+    once: dict[str, Any] = {"rounds": 1, "quiet": "wait", "proof": ProofAsked.ANY, "detect_machines": False}
+    return found.model_copy(update=once)
 
 
 class Coming(NamedTuple):

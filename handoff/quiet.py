@@ -24,6 +24,10 @@ class QuietHours(Record):
     begins: int
     ends: int
 
+    def __str__(self) -> str:
+        """As it is written: `22:00-07:00`."""
+        return "-".join(f"{at // 60:02}:{at % 60:02}" for at in (self.begins, self.ends))
+
 
 def parse_hours(text: str) -> QuietHours:
     """`22:00-07:00`. Raises ValueError."""

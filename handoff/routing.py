@@ -8,7 +8,7 @@ from handoff import proofs
 from handoff.errors import Forbidden, Invalid
 from handoff.messages import OpenRequest
 from handoff.models import ProofAsked, Rights, Urgency
-from handoff.policy import People, only
+from handoff.policy import People, Standing, only
 
 #: What a key may ask for when its record says nothing.
 EVERYTHING = Rights()
@@ -20,11 +20,11 @@ def reached(request: OpenRequest, people: People, rights: Rights) -> tuple[str, 
     Raises Invalid for a policy or contact that there is not, Forbidden for what the key may not ask for.
     """
     if request.contact is not None:
+        allowed = rights.contacts is None or request.contact in rights.contacts
         contact = people.contact(request.contact)
         if contact is None:
-            raise Invalid.field("contact", f"There is no contact {request.contact!r}.")
+            raise Invalid.field("contact", _why_not(request.contact, people if allowed else None))
         policy = only(contact, people.default)
-        allowed = rights.contacts is None or request.contact in rights.contacts
     else:
         named = people.policy(request.policy) if request.policy else people.routed(request.metadata)
         if named is None:
@@ -57,6 +57,16 @@ def proof(request: OpenRequest, policy: str, people: People) -> ProofAsked:
     if needed is ProofAsked.PIN and not any(one.pin for one in able):
         raise Invalid.field("proof", "needs a PIN, and nobody who would be reached has one.")
     return needed
+
+
+def _why_not(contact_id: str, people: People | None) -> str:
+    """Why nobody of this id can be reached; `people` None: whoever asks is told nothing of them."""
+    enrolled = people.enrolled.get(contact_id) if people else None
+    if enrolled is None:
+        return f"There is no contact {contact_id!r}."
+    if enrolled.standing is Standing.REFUSED:
+        return f"{enrolled.name} said no when we asked whether we may call, and is not called."
+    return f"{enrolled.name} is not verified yet: they have not pressed 1 in the call that asks them first."
 
 
 def reaches_default(people: People, rights: Rights) -> bool:

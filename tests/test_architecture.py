@@ -15,7 +15,7 @@ PRODUCT = ("handoff", "voice", "workers", "app.py", "gunicorn.conf.py")
 #: Decided by the domain: the same words in, the same words out.
 PURE = (
     "states models effects outcomes policy quiet limits proofs routing changes ladder calling_back attempts "
-    "lifecycle moments notices opt_outs"
+    "lifecycle moments notices opt_outs enrolment"
 ).split()
 PURE_MAY_IMPORT = {
     "__future__",
@@ -23,6 +23,7 @@ PURE_MAY_IMPORT = {
     "dataclasses",
     "enum",
     "hashlib",
+    "functools",
     "json",
     "typing",
     "unicodedata",

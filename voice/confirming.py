@@ -61,7 +61,7 @@ def _judge(
         if not hmac.compare_digest(code.encode(), typed.encode()):
             return None
         return act(call, handoff, attempt, action, command, Proof.KEYPRESS_CODE)
-    contact = at.handoffs.rules().people.contact(call.contact)
+    contact = at.handoffs.contact(call.contact)
     if pins.matches(typed, contact.pin if contact else None):
         return act(call, handoff, attempt, action, command, Proof.KEYPRESS_PIN)
     asked = Trigger.RESOLVE if action is Action.YES else Trigger.DECLINE

@@ -102,7 +102,7 @@ def send_text(services: Services, effect: Effect) -> bool:
     if handoff is None or attempt is None or attempt.ended_at is not None:
         return True
     now = services.handoffs.clock()
-    contact = services.handoffs.rules().people.contact(attempt.contact)
+    contact = services.handoffs.contact(attempt.contact, handoff=handoff)
     number = contact.number if contact else None
     if handoff.closed or now >= handoff.deadline or number is None:
         _end_text(services, handoff, attempt, Disposition.WITHDRAWN)

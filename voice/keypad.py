@@ -59,6 +59,14 @@ _TABLE: tuple[tuple[str, Action, Mapping[Kind, str]], ...] = (
 )
 
 
+#: Of the call that asks whether somebody may be called; its question names the first two itself.
+ASKED_KEYS = (
+    Key("1", Action.YES, "for yes"),
+    Key("2", Action.NO, "for no"),
+    Key("*", Action.REPEAT, "to hear this again"),
+)
+
+
 def keys_for(
     handoff: Handoff,
     *,

@@ -37,7 +37,7 @@ def message(call_id: str) -> Response:
     call, handoff, _ = spoken_for(call_id)
     if call is None or handoff is None or handoff.closed:
         return twiml(scripts.nobody_home())
-    contact = services().handoffs.rules().people.contact(call.contact)
+    contact = services().handoffs.contact(call.contact)
     has_text = any(
         one.channel is Channel.TEXT
         and one.contact == call.contact

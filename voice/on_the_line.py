@@ -12,7 +12,7 @@ from handoff import calling_back, ladder, proofs
 from handoff.models import Actor, ActorKind, Attempt, Call, Channel, Decision, Handoff, Proof
 from handoff.outcomes import Outcome
 from handoff.states import Disposition, State
-from voice import scripts, scripts_confirm, scripts_stop, unattended, urls
+from voice import asking, scripts, scripts_confirm, scripts_stop, unattended, urls
 from voice.documents import PLAIN, Voice
 from voice.guarded import blueprint, services, spoken_for, twiml
 from voice.keypad import Action, Key, keys_for, meaning
@@ -35,6 +35,8 @@ def answered(call_id: str) -> Response:
         return twiml(scripts.nobody_home())
     if handoff.closed:
         return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=voice_of(call)))
+    if handoff.enrols:
+        return asking.question(call, handoff, attempt)
     return twiml(_menu(call, handoff, attempt, turn=1, silent=1, listens=_screens_calls(call)))
 
 
@@ -261,7 +263,7 @@ def _keys(handoff: Handoff, attempt: Attempt) -> tuple[Key, ...]:
 
 def _elsewhere(handoff: Handoff, attempt: Attempt) -> str:
     """Why this contact can't decide it by key, and where it can be; nothing where they can."""
-    contact = services().handoffs.rules().people.contact(attempt.contact)
+    contact = services().handoffs.contact(attempt.contact)
     return scripts_confirm.elsewhere(
         handoff.proof,
         has_pin=contact is not None and contact.pin is not None,
@@ -271,17 +273,17 @@ def _elsewhere(handoff: Handoff, attempt: Attempt) -> str:
 
 def voice_of(call: Call) -> Voice:
     """As this contact wants it."""
-    contact = services().handoffs.rules().people.contact(call.contact)
+    contact = services().handoffs.contact(call.contact)
     return Voice(language=contact.language) if contact else PLAIN
 
 
 def _screens_calls(call: Call) -> bool:
-    contact = services().handoffs.rules().people.contact(call.contact)
+    contact = services().handoffs.contact(call.contact)
     return contact is not None and contact.screens_calls
 
 
 def _caller_word(call: Call) -> str | None:
-    contact = services().handoffs.rules().people.contact(call.contact)
+    contact = services().handoffs.contact(call.contact)
     return contact.caller_word if contact else None
 
 

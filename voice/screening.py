@@ -42,7 +42,7 @@ def heard(call_id: str, attempt_id: str) -> Response:
         # In silence somebody may have picked up as well, and hears it all, once.
         once = not words or sounds is Sounds.MAILBOX
         return twiml(on_the_line.from_the_start(call, handoff, attempt, turn=turn + 1, once=once))
-    contact = at.handoffs.rules().people.contact(call.contact)
+    contact = at.handoffs.contact(call.contact)
     following = at.settings.public_url + urls.heard(call_id, attempt_id, turn=turn + 1, asked=asked + 1)
     return twiml(
         unattended.purpose(

@@ -5,6 +5,7 @@ Twilio signs the address it was given, so that every webhook's address is made h
 
 from __future__ import annotations
 
+from typing import Literal
 from urllib.parse import urlencode
 
 
@@ -33,6 +34,12 @@ def confirm(call: str, attempt: str, key: str, *, turn: int, tries: int) -> str:
 def stop(call: str, attempt: str, *, turn: int, silent: int, held: bool = False) -> str:
     """Gets the key pressed in document `turn`, which asked whether calls to this number are to stop."""
     return f"/twilio/calls/{call}/attempts/{attempt}/stop?" + _query(turn, silent, held)
+
+
+def question(call: str, attempt: str, what: Literal["key", "again"], *, turn: int) -> str:
+    """Of the call that asks whether somebody may be called: gets the `key` pressed in document `turn`, or is
+    asked `again` when none came."""
+    return f"/twilio/calls/{call}/attempts/{attempt}/question/{what}?" + urlencode({"turn": turn})
 
 
 def settled(call: str) -> str:
@@ -69,6 +76,16 @@ def text_status(handoff: str, attempt: str) -> str:
 def inbound_texts() -> str:
     """Asked what to answer to a text that somebody sends to our number."""
     return "/twilio/texts/inbound"
+
+
+def card_status() -> str:
+    """Gets the status callbacks of texts that offer the contact card."""
+    return "/twilio/cards/status"
+
+
+def card() -> str:
+    """Our contact card."""
+    return "/card"
 
 
 def page(link: str) -> str:

@@ -126,6 +126,12 @@ def _stop_calls(services: Services, effect: Effect) -> bool:
     return True
 
 
+def _enrol(services: Services, effect: Effect) -> bool:
+    """What somebody pressed when they were asked whether they may be called goes on their record."""
+    services.enrolments.settle(effect.subject, effect.attempt or "")
+    return True
+
+
 #: Each says whether its row is done with; a row that is not comes back with its lease.
 _TIMERS: dict[EffectKind, Callable[[Services, Effect], bool]] = {
     EffectKind.DEADLINE: _deadline,
@@ -134,4 +140,5 @@ _TIMERS: dict[EffectKind, Callable[[Services, Effect], bool]] = {
     EffectKind.NEXT_STEP: _next_step,
     EffectKind.PURGE: _purge,
     EffectKind.STOP_CALLS: _stop_calls,
+    EffectKind.ENROL: _enrol,
 }

@@ -19,7 +19,7 @@ from handoff.bootstrap import Services
 from handoff.effects import Effect, EffectKind
 from handoff.models import EventType
 from handoff.moments import SECOND
-from voice import dialling
+from voice import cards, dialling
 
 log = structlog.get_logger(__name__)
 
@@ -110,4 +110,5 @@ _DO: dict[EffectKind, Callable[[Services, Effect], bool]] = {
     EffectKind.HANG_UP: dialling.hang_up,
     EffectKind.RECONCILE_CALL: dialling.reconcile_call,
     EffectKind.RESUME: _tell_agent,
+    EffectKind.SEND_CARD: cards.send,
 }

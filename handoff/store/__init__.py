@@ -5,6 +5,7 @@ decided atomic. Redis 7.0 or newer, or Valkey.
 """
 
 from handoff.store.connection import Connections, Persistence
+from handoff.store.contacts import EnrolledContacts, EnrolmentChange, News
 from handoff.store.keyspace import Keyspace
 from handoff.store.notices import OptOuts, Warnings
 from handoff.store.pacer import Hold, Pacer
@@ -18,9 +19,12 @@ __all__ = [
     "Claimed",
     "Connections",
     "Done",
+    "EnrolledContacts",
+    "EnrolmentChange",
     "Hold",
     "Keyspace",
     "Link",
+    "News",
     "Opened",
     "OptOuts",
     "Persistence",

@@ -31,6 +31,9 @@ may touch several of them. RQ's own keys (`rq:*`) are RQ's; our queue there is n
                                           when it was edited, ms
     {p}:people:problems           hash    `<machine>:<path>` of a file that is not the one  good again,
                                           in use -> `at`, when that was seen last, `problems` or an hour
+    {p}:contacts                  hash    id -> the record of a contact enrolled at run time   removed
+    {p}:contacts:numbers          hash    number -> the id of the enrolled contact who has it removed
+    {p}:contacts:news             stream  every change of those: `c` contact                10,000 kept
     {p}:pace                      string  when the next call may begin, ms                  a day
     {p}:pace:waiting              zset    calls that wait for that, by urgency and time     their turn
     {p}:pace:asks                 zset    the same, by when each asks again, ms             their turn
@@ -71,6 +74,9 @@ class Keyspace:
         self.seen = f"{self._tag}:seen"
         self.people = f"{self._tag}:people"
         self.people_problems = f"{self._tag}:people:problems"
+        self.contacts = f"{self._tag}:contacts"
+        self.contact_numbers = f"{self._tag}:contacts:numbers"
+        self.contact_news = f"{self._tag}:contacts:news"
         self.pace = f"{self._tag}:pace"
         self.pace_waiting = f"{self._tag}:pace:waiting"
         self.pace_asks = f"{self._tag}:pace:asks"

@@ -17,6 +17,7 @@ from handoff.moments import DAY
 from handoff.notices import Notices
 from handoff.outcomes import Outcome
 from handoff.states import CLOSED, State
+from handoff.store.contacts import EnrolmentChange, write_enrolment
 from handoff.store.keyspace import Keyspace
 from handoff.store.notices import put_notices
 from handoff.store.transaction import Transaction
@@ -41,6 +42,7 @@ class Plan:
     finish: Effect | None = None  # the effect being performed: gone if it is still the same row
     take_line: Call | None = None
     free_line: Call | None = None
+    enrolment: EnrolmentChange | None = None
     idempotency: tuple[str, str, str] | None = None  # API key id, hash of the key, hash of the body
     unnamed: bool = False  # the idempotency key is one of our own making
     command: tuple[str, str, Outcome] | None = None  # handoff id, command id, outcome
@@ -80,6 +82,8 @@ def write(tx: Transaction, keys: Keyspace, plan: Plan, now: int) -> None:
     if plan.free_line:
         tx.guard(keys.lines, plan.free_line.number, plan.free_line.id)
         tx.write("HDEL", keys.lines, plan.free_line.number)
+    if plan.enrolment:
+        write_enrolment(tx, keys, plan.enrolment)
     if plan.finish:
         # What was read, not what this version would write: a row of an earlier version has fewer fields.
         tx.guard(keys.effects, plan.finish.id, plan.finish.stored or plan.finish.model_dump_json())

@@ -93,7 +93,7 @@ def _behind(given: str) -> Visit | None:
     if link is None or found is None or handoff is None:
         return None
     structlog.contextvars.bind_contextvars(handoff=handoff.id)
-    if not handoff.closed and services().handoffs.rules().people.contact(found.contact) is None:
+    if not handoff.closed and services().handoffs.contact(found.contact) is None:
         return None  # who was taken out of the people file has no say any more
     return Visit(f"/h/{link}", link, handoff, found.contact, Proof.LINK)
 

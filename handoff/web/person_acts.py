@@ -88,7 +88,7 @@ def _wrong_pin(visit: Visit, command: str) -> tuple[int, str] | None:
         return None
     if rates.over(pins.counter(visit.contact), pins.TRIES_PER_PERSON, pins.TRIES_WINDOW_S):
         return 429, "Too many tries with your PIN. Please wait an hour, or ask an operator."
-    contact = services().handoffs.rules().people.contact(visit.contact)
+    contact = services().handoffs.contact(visit.contact)
     if not pins.matches(request.form.get("pin", "").strip(), contact.pin if contact else None):
         log.warning("pin_refused", contact=visit.contact)
         return 403, "That PIN is not right. Nothing was sent."

@@ -139,13 +139,13 @@ def ending(handoff: Handoff, contact: str, now: int) -> Ending | None:
 
 def contact_name(contact_id: str) -> str | None:
     """What the contact with this id is called, as far as they can still be reached."""
-    contact = services().handoffs.rules().people.contact(contact_id)
+    contact = services().handoffs.contact(contact_id)
     return contact.name if contact else None
 
 
 def has_pin(contact_id: str) -> bool:
     """Whether the contact with this id has a PIN."""
-    contact = services().handoffs.rules().people.contact(contact_id)
+    contact = services().handoffs.contact(contact_id)
     return contact is not None and contact.pin is not None
 
 

@@ -132,7 +132,7 @@ def _visit(handoff_id: str) -> Visit | None:
     if not contact or sealed_id != handoff_id:
         return None
     # Whoever has another PIN now, or none, or is no contact any more, has lost this way in as well.
-    known = at.handoffs.rules().people.contact(contact)
+    known = at.handoffs.contact(contact)
     if known is None or not known.pin or not hmac.compare_digest(mark, pins.mark(known.pin)):
         return None
     handoff = at.store.read(handoff_id)
@@ -163,10 +163,13 @@ def _subject(handoff_id: str) -> str:
 
 
 def _named(name: str) -> list[Contact]:
-    """The contacts of this name, however they write it; two people may have the same."""
+    """The contacts of this name, however they write it; two people may have the same. Of the enrolled ones,
+    who may be thousands, the one with this id."""
     wanted = _folded(name)
-    contacts = services().handoffs.rules().people.contacts
-    return [one for one in contacts if wanted in (_folded(one.name), one.id)]
+    people = services().handoffs.rules().people
+    given = [one for one in people.contacts if wanted in (_folded(one.name), one.id)]
+    enrolled = None if given else people.contact(wanted)
+    return [enrolled] if enrolled else given
 
 
 def _folded(name: str) -> str:

@@ -95,6 +95,8 @@ class Story:
 
 
 def _opened(story: Story, event: Event) -> Line:
+    if story.handoff.enrols:
+        return _line(event, f"{words.name(event.by)} has somebody asked whether they may be called.")
     what = "asked a question" if story.handoff.kind is Kind.ASK else "ran into a wall"
     rings = " Nobody is rung for it." if story.handoff.notify == "none" else ""
     return _line(

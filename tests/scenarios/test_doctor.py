@@ -20,8 +20,9 @@ from handoff.notices import Stopped
 from handoff.store import Connections, Keyspace, Plan, Store
 from tests.world import ACCOUNT, ADA, BEN, OURS, TOKEN
 
-ADAS = f'[contacts.ada]\nname = "Ada"\nnumbers = ["{ADA}"]\n'
-BENS = f'[contacts.ben]\nname = "Ben"\nnumbers = ["{BEN}"]\n'
+CONSENT = 'consent = "Ada, 3 May 2026, by mail"\n'
+ADAS = f'[contacts.ada]\nname = "Ada"\nnumbers = ["{ADA}"]\n{CONSENT}'
+BENS = f'[contacts.ben]\nname = "Ben"\nnumbers = ["{BEN}"]\n{CONSENT}'
 
 
 def now_ms() -> int:
@@ -89,7 +90,8 @@ def test_what_needs_an_operator_is_told_and_what_sends_the_texts(installation: I
 def test_where_all_is_well_every_line_says_so(installation: Installation) -> None:
     installation.beat("clock", "worker")
     found = installation.findings()
-    assert {one.mark for one in found} == {"ok"}
+    [asked] = [one.what for one in found if one.mark != "ok"]
+    assert "HANDOFF_TO_NUMBER agreed to be called" in asked, "the environment can't say so"
     told = "\n".join(one.what for one in found)
     for words in (
         "a clock was seen",
@@ -154,7 +156,7 @@ def test_offline_nobody_is_asked(installation: Installation) -> None:
         "HANDOFF_REDIS_URL": "redis://127.0.0.1:1/0",
         "TWILIO_API_URL": "http://127.0.0.1:1",
     }
-    assert {one.mark for one in installation.findings(offline=True)} == {"ok"}
+    assert [one for one in installation.findings(offline=True) if one.wrong] == []
 
 
 def with_people(installation: Installation, text: str) -> Path:
@@ -219,7 +221,7 @@ def test_a_broken_file_here_is_told_once_with_who_is_reached_instead(installatio
     file.write_text(ADAS + 'phone = "+12125550199"\n')
     bootstrap.build(config.from_environment(installation.environ), clock=now_ms).handoffs.rules()
     [problem] = installation.wrong()
-    assert problem.startswith("HANDOFF_PEOPLE: people.toml, line 4, contacts.ada.phone: is not a key")
+    assert problem.startswith("HANDOFF_PEOPLE: people.toml, line 5, contacts.ada.phone: is not a key")
     assert any(one.what.startswith("policy default rings Ada") for one in installation.findings())
 
 
@@ -227,3 +229,12 @@ def test_settings_that_can_not_work_are_all_named(installation: Installation) ->
     installation.environ |= {"TWILIO_ACCOUNT_SID": "mine", "HANDOFF_TO_NUMBER": ""}
     problems = installation.wrong()
     assert [one.partition(":")[0] for one in problems] == ["HANDOFF_TO_NUMBER", "TWILIO_ACCOUNT_SID"]
+
+
+def test_who_vouches_for_each_contact_is_asked_for_and_a_number_that_looks_wrong_is_named(
+    installation: Installation,
+) -> None:
+    with_people(installation, ADAS + BENS.replace(BEN, "+15550000006").replace(CONSENT, ""))
+    doubts = [one.what for one in installation.findings(offline=True) if one.mark == "??"]
+    assert [line.partition(":")[0] for line in doubts] == ["Ben (ben) has no `consent`", "Ben"]
+    assert "…0006 is in no range" in doubts[1]

@@ -39,12 +39,12 @@ def world(make_world: MakeWorld, file: Path) -> World:
     )
 
 
-def edit(world: World, file: Path, text: str) -> None:
+def edit(world: World, file: Path, text: str, passes_s: float = 2) -> None:
     """The file is written anew, and the service has had the time to see it."""
     written_before = file.stat().st_mtime_ns
     file.write_text(text)
     os.utime(file, ns=(written_before + 1, written_before + 1))
-    world.advance(2)
+    world.advance(passes_s)
 
 
 def ready(world: World) -> dict[str, object]:
@@ -66,6 +66,17 @@ def test_an_edit_counts_for_the_next_handoff_without_a_restart(world: World, fil
     assert ready(world)["version"] != before
     world.open()
     world.reached(world.ben).press("1").hears("Thank you")
+
+
+def test_who_was_written_in_a_moment_ago_is_nobody_who_was_taken_out(world: World, file: Path) -> None:
+    """Each process looks at most once a second, and no time passes here: only one has heard of Cy."""
+    other = world.start_web()
+    for services in (world.services, other.services):
+        services.handoffs.rules()
+    edit(world, file, ADA + BEN + CY, passes_s=0)
+    asked = {"kind": "clear", "reason": REASON, "contact": "cy", "on_exhausted": "fail"}
+    assert world.http.post(f"{other.url}/v1/handoffs", json=asked).status_code == 201
+    world.reached(world.cy).press("1").hears("Thank you")
 
 
 def test_an_edit_in_the_middle_of_a_ladder_counts_for_its_next_step(world: World, file: Path) -> None:

@@ -72,11 +72,11 @@ def test_the_same_key_a_moment_earlier_at_another_web_process_wins_and_the_later
     other = world.start_web()
     rules, first = other.services.handoffs.rules, list[httpx2.Response]()
 
-    def a_moment() -> Rules:
+    def a_moment(*, fresh: bool = False) -> Rules:
         # Asked for between the look and the commit.
         if not first:
             first.append(world.post_opening(key="run-42"))
-        return rules()
+        return rules(fresh=fresh)
 
     other.services.handoffs.rules = a_moment
     body = {"kind": "clear", "reason": REASON}

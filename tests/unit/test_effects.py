@@ -19,7 +19,9 @@ ALL = [
     effects.hang_up(CALL, 1),
     effects.reconcile_call(CALL, 1),
     effects.resume(HANDOFF, "https://agent.example/resume", "{}", 1),
-    *(effects.timer(kind, HANDOFF, 1) for kind in sorted(TIMERS)),
+    effects.enrol(HANDOFF, ATTEMPT, 1),
+    effects.send_card("dora_b-2", 1),
+    *(effects.timer(kind, HANDOFF, 1) for kind in sorted(TIMERS - {EffectKind.ENROL})),
 ]
 
 

@@ -23,6 +23,12 @@ ROUTES = [
     ("DELETE", "/v1/opt-outs/<opt_out_id>"),
     ("GET", "/v1/warnings"),
     ("DELETE", "/v1/warnings/<warning_id>"),
+    ("POST", "/v1/contacts"),
+    ("GET", "/v1/contacts"),
+    ("GET", "/v1/contacts/ada"),
+    ("DELETE", "/v1/contacts/ada"),
+    ("POST", "/v1/contacts/ada/verification"),
+    ("POST", "/v1/contacts/ada/card"),
 ]
 OPERATORS_ONLY = ("acknowledgement", "resolution", "refusal")
 BAD_AUTHORIZATION = {
@@ -47,7 +53,7 @@ BAD_AUTHORIZATION = {
 
 def test_this_table_has_every_route_of_the_api(site: Site) -> None:
     rules = {
-        (method, str(rule).replace("<handoff_id>", "{id}"))
+        (method, str(rule).replace("<handoff_id>", "{id}").replace("<contact_id>", "ada"))
         for rule in site.app.url_map.iter_rules()
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
         if str(rule).startswith("/v1/")

@@ -89,7 +89,8 @@ QUERIES = (
 def routes(site: Site, handoff: str, link: str) -> dict[str, str]:
     """Every route of the application, with an address that leads to something."""
     values = {"handoff_id": handoff, "given": link, "filename": "app.css", "_": "refusal", "verb": "refusal"}
-    values |= {"call_id": "ca_" + "0" * 22, "attempt_id": "at_" + "0" * 22}
+    values |= {"call_id": "ca_" + "0" * 22, "attempt_id": "at_" + "0" * 22, "contact_id": "ada"}
+    values |= {"key": "1"}
     values |= {"opt_out_id": "oo_" + "0" * 22, "warning_id": "wa_" + "0" * 22}
     found = {}
     for rule in site.app.url_map.iter_rules():

@@ -112,7 +112,7 @@ class World(OnRecord):
                 step = Step(contacts=rules.people.contacts, ring_s=found.ring_s)
                 policy = EscalationPolicy(name="default", steps=(step,))
                 people = rules.people.model_copy(update={"policies": (policy,)})
-                services.handoffs.rules = lambda: rules.model_copy(update={"people": people})
+                services.handoffs.rules = lambda **_: rules.model_copy(update={"people": people})
             return services
 
         self.webs.append(Web(build))
