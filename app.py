@@ -13,8 +13,8 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from handoff import bootstrap
 from handoff.bootstrap import Services
 from handoff.ids import HANDOFF, is_id
-from handoff.web import api, console, health, openapi, person, pin, problems, shown, signin
-from voice import on_the_line, webhooks
+from handoff.web import api, code_page, console, health, openapi, person, pin, problems, shown, signin
+from voice import inbound_calls, on_the_line, webhooks
 
 MAX_BODY_BYTES = 1_048_576
 
@@ -41,7 +41,8 @@ def create_app(services: Services | None = None) -> Flask:
     # Or `//` in a path is answered by a redirect that trusts the Host header.
     app.url_map.merge_slashes = False
     app.extensions["handoff"] = services
-    for module in (api, openapi, person, pin, signin, console, health, on_the_line, webhooks):
+    modules = (api, openapi, person, code_page, pin, signin, console, health)
+    for module in (*modules, on_the_line, inbound_calls, webhooks):
         app.register_blueprint(module.bp)
     openapi.register(app)
     shown.register(app)

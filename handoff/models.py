@@ -323,6 +323,7 @@ class Call(Record):
     state: CallState = CallState.DUE
     ring_s: int
     inbound: bool = False  # they called us: nothing is placed
+    proof: Proof | None = None  # of one who called us: what they showed
     back: CallsBack | None = None
     created_at: int
     placing_at: int | None = None

@@ -14,7 +14,8 @@ ROOT = Path(__file__).parents[1]
 PRODUCT = ("handoff", "voice", "workers", "app.py", "gunicorn.conf.py")
 #: Decided by the domain: the same words in, the same words out.
 PURE = (
-    "states models effects outcomes policy quiet limits routing changes ladder attempts lifecycle moments"
+    "states models effects outcomes policy quiet limits routing changes ladder attempts lifecycle moments "
+    "inbound"
 ).split()
 PURE_MAY_IMPORT = {
     "__future__",

@@ -12,7 +12,7 @@ from handoff import ladder
 from handoff.models import Actor, ActorKind, Attempt, Call, Channel, Decision, Handoff, Proof
 from handoff.outcomes import Outcome
 from handoff.states import Disposition, State
-from voice import scripts, urls
+from voice import by_code, scripts, urls
 from voice.guarded import blueprint, services, spoken_for, twiml
 from voice.keypad import Action, Key, keys_for, meaning
 
@@ -57,7 +57,8 @@ def again(call_id: str, attempt_id: str) -> Response:
     if silent > scripts.LAST_TURN or turn > MOST_TURNS:
         at.calls.heard_everything(call_id)
         return twiml(scripts.goodbye_no_input(text_sent=_text_sent(handoff, attempt), voice=_voice(call)))
-    return twiml(_menu(call, handoff, attempt, turn=turn, silent=silent))
+    waits = request.args.get("waits", 0, type=int)
+    return twiml(_menu(call, handoff, attempt, turn=turn, silent=silent, waits=waits))
 
 
 @bp.post("/calls/<call_id>/attempts/<attempt_id>/key")
@@ -93,6 +94,7 @@ def key(call_id: str, attempt_id: str) -> Response:
             again_url=_again_url(call_id, attempt.id, turn=turn + 1, silent=1, held=True),
             contact=call.contact,
             text_sent=_text_sent(fresh, attempt),
+            page=_page(call, fresh, attempt),
             voice=_voice(call),
         )
     )
@@ -114,7 +116,7 @@ def _act(call: Call, handoff: Handoff, attempt: Attempt, action: Action, command
     decision = Decision(
         by=Actor(kind=ActorKind.CONTACT, id=call.contact, name=call.contact_name),
         channel=Channel.CALL,
-        proof=Proof.KEYPRESS,
+        proof=call.proof or Proof.KEYPRESS,
         at=at.clock(),
     )
     do = at.handoffs
@@ -130,7 +132,14 @@ def _act(call: Call, handoff: Handoff, attempt: Attempt, action: Action, command
 
 
 def _menu(
-    call: Call, handoff: Handoff, attempt: Attempt, *, turn: int, silent: int, slow: bool = False
+    call: Call,
+    handoff: Handoff,
+    attempt: Attempt,
+    *,
+    turn: int,
+    silent: int,
+    waits: int = 0,
+    slow: bool = False,
 ) -> str:
     return scripts.greeting(
         handoff,
@@ -140,6 +149,8 @@ def _menu(
         turn=silent,
         text_sent=_text_sent(handoff, attempt),
         caller_word=_caller_word(call),
+        page=_page(call, handoff, attempt),
+        waits=waits,
         slow=slow,
         voice=_voice(call),
     )
@@ -182,12 +193,25 @@ def _keys(handoff: Handoff) -> tuple[Key, ...]:
 
 
 def _voice(call: Call) -> scripts.Voice:
-    """As this contact wants it."""
+    """As this contact wants it; who called us goes on to what else waits for them."""
     contact = services().handoffs.rules().people.contact(call.contact)
-    return scripts.Voice(language=contact.language) if contact else scripts.PLAIN
+    then = urls.inbound_next(call.id, call.entries[-1].attempt) if call.inbound and call.entries else None
+    return scripts.Voice(
+        language=contact.language if contact else scripts.PLAIN.language,
+        screen=contact.screen if contact else True,
+        then=services().settings.public_url + then if then else None,
+    )
+
+
+def _page(call: Call, handoff: Handoff, attempt: Attempt) -> str:
+    """Where the page is, and a code for it, when no link can be had."""
+    return by_code.said_page(services(), call, handoff, attempt, _text_sent(handoff, attempt))
 
 
 def _caller_word(call: Call) -> str | None:
+    """Said by us when we call; who calls us knows whom they called."""
+    if call.inbound:
+        return None
     contact = services().handoffs.rules().people.contact(call.contact)
     return contact.caller_word if contact else None
 
@@ -202,6 +226,9 @@ def _holds(handoff: Handoff, call: Call) -> bool:
 
 
 def _text_sent(handoff: Handoff, attempt: Attempt) -> bool:
+    """Whether this contact has a text with a link, or is about to."""
+    if not by_code.sees_pages(services(), attempt.contact):
+        return False
     good = (None, Disposition.SENT, Disposition.DELIVERED)
     return any(
         one.channel is Channel.TEXT and one.contact == attempt.contact and one.disposition in good

@@ -7,23 +7,28 @@ The documents are sent as `text/xml; charset=utf-8`; when to say which is on_the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
 from twilio.twiml.voice_response import VoiceResponse
 
-from handoff.models import ActorKind, Decision, Handoff
+from handoff.models import Decision, Handoff
 from handoff.outcomes import Outcome
-from handoff.states import CLOSED, CloseReason, Kind, State, Trigger
+from handoff.states import CLOSED, Kind, State, Trigger
+from voice.endings import agent_name as _agent
+from voice.endings import is_contact as _is
+from voice.endings import name as _name
+from voice.endings import what_happened as _what_happened
+from voice.endings import who as _person
 from voice.keypad import Action, Key
-from voice.speech import IN_THE_TEXT, THE_REST, ago, clean, read_aloud, sentence, sentences, span
+from voice.speech import IN_THE_TEXT, THE_REST, ago, clean, count, read_aloud, sentence, sentences, span
 
 LAST_TURN = 3  #: how often a menu is read before the voice says goodbye
 WAIT_S = 6  #: from the last word of the menu to the next turn
 HOLD_S = 60  #: between two reminders to somebody who clears the wall while on the line
 
-_NAME_LIMIT = 40  # characters of an agent's or a person's name: "who calls" must be over in seconds
 _MAX_SAY = 3_000  # characters; https://www.twilio.com/docs/voice/twiml/say
 _MAX_SAY_ENCODED = 4_500  # the same text URL-encoded; https://www.twilio.com/docs/api/errors/13521
 _MAX_BYTES = 65_536  # of a document; https://www.twilio.com/docs/api/errors/11750
@@ -31,10 +36,13 @@ _MAX_BYTES = 65_536  # of a document; https://www.twilio.com/docs/api/errors/117
 
 @dataclass(frozen=True)
 class Voice:
-    """How Say sounds; `name` None leaves it to the account's setting."""
+    """How this contact is spoken to. `name` None leaves it to the account's setting; without a `screen`
+    nothing is said of links and pages; `then`: where the call goes on instead of ending, if it does."""
 
     language: str = "en-US"
     name: str | None = None
+    screen: bool = True
+    then: str | None = None
 
 
 PLAIN = Voice()
@@ -49,6 +57,8 @@ def greeting(
     turn: int,
     text_sent: bool,
     caller_word: str | None = None,
+    page: str = "",
+    waits: int = 0,
     slow: bool = False,
     voice: Voice = PLAIN,
 ) -> str:
@@ -56,14 +66,15 @@ def greeting(
     ones are shorter. `slow`: with a breath after each sentence.
 
     `key_url` gets the key; `again_url` is asked when none came and should carry the next turn. After the
-    last turn this is `goodbye_no_input`. `text_sent`: whether a text with the link went out to this contact.
+    last turn this is `goodbye_no_input`. `text_sent`: whether a text with the link went out to this contact;
+    `page`: the sentence with the page and a code for it. `waits`: how many things wait for who called us.
     """
     if turn > LAST_TURN:
         return goodbye_no_input(text_sent=text_sent, voice=voice)
     if turn <= 1:
         word = f"{sentence(clean(caller_word))} " if caller_word else ""
-        why = f"{word}Handoff for {_agent(handoff)}. {_reason(handoff, text_sent)}"
-        opening = [why, _where(handoff, text_sent)]
+        why = f"{word}Handoff for {_agent(handoff)}. {_reason(handoff, text_sent, voice)}"
+        opening = [_how_many(waits), why, page or _where(handoff, text_sent, voice)]
     else:
         opening = ["I did not hear a key.", f"This is for {_agent(handoff)}."]
     return _Script(voice).listen([*opening, _menu(keys)], keys, key_url, slow=slow).then(again_url)
@@ -110,21 +121,27 @@ def after(
     again_url: str,
     contact: str,
     text_sent: bool,
+    page: str = "",
     voice: Voice = PLAIN,
 ) -> str:
-    """What a key led to, said to the contact with this id. `handoff` as it stands after the outcome."""
+    """What a key led to, said to the contact with this id. `handoff` as it stands after the outcome; `page`
+    as in `greeting`."""
     script = _Script(voice)
     holder = outcome.holder
     mine = holder is not None and _is(holder, contact)
     if outcome.won and outcome.asked is Trigger.PASS_ON:
-        return script.say(_passed(outcome, text_sent)).hang_up()
+        return script.part(_passed(outcome, text_sent))
     if outcome.won and outcome.asked in (Trigger.RESOLVE, Trigger.DECLINE):
-        return script.say(_settled_by_you(outcome, handoff)).hang_up()
+        return script.part(_settled_by_you(outcome, handoff))
     if outcome.state is State.ACKNOWLEDGED and mine and keys:
-        said = [_yours(outcome, now), _how_to_go_on(handoff, keys, text_sent)]
+        said = [
+            _yours(outcome, now),
+            page,
+            _how_to_go_on(handoff, keys, text_sent, by_page=bool(page), voice=voice),
+        ]
         return script.listen(said, keys, key_url, wait_s=HOLD_S).then(again_url)
     if outcome.state is State.ACKNOWLEDGED and holder is not None and not mine:
-        return script.say(_taken_by(holder, now, contact)).hang_up()
+        return script.part(_taken_by(holder, now, contact))
     if outcome.state in CLOSED:
         return _over(outcome, handoff, now, contact, voice)
     if handoff.closed or not keys:
@@ -141,8 +158,8 @@ def taken(handoff: Handoff, *, now: int, contact: str, voice: Voice = PLAIN) -> 
     """For whoever is on the line when somebody else took it, or when it needs this call no more."""
     holder = handoff.acknowledged
     if holder is None:
-        return _Script(voice).say("This call is not needed any more. Goodbye.").hang_up()
-    return _Script(voice).say(_taken_by(holder, now, contact)).hang_up()
+        return _Script(voice).part("This call is not needed any more. Goodbye.")
+    return _Script(voice).part(_taken_by(holder, now, contact))
 
 
 def nobody_home(voice: Voice = PLAIN) -> str:
@@ -171,6 +188,7 @@ class _Script:
 
     def __init__(self, voice: Voice) -> None:
         self._response = VoiceResponse()
+        self._then = voice.then
         self._style = {"language": voice.language, "voice": voice.name}
 
     def say(self, text: str) -> _Script:
@@ -202,10 +220,25 @@ class _Script:
                     gather.pause(length=1)
         return self
 
+    def listen_for_digits(self, said: Sequence[str], url: str, *, most: int, wait_s: int) -> _Script:
+        """Speaks, and takes digits up to a pound sign at any moment."""
+        gather = self._response.gather(
+            input="dtmf", action=url, method="POST", num_digits=most + 1, finish_on_key="#", timeout=wait_s
+        )
+        for text in said:
+            gather.say(_sayable(text), **self._style)
+        return self
+
     def then(self, url: str) -> str:
         """Ends with another request: what follows a Gather when no key came."""
         self._response.redirect(url, method="POST")
         return self._document()
+
+    def part(self, text: str) -> str:
+        """The last words, and the end of the call: or without a goodbye on to what comes next in it."""
+        if self._then is None:
+            return self.say(text).hang_up()
+        return self.say(_PARTING.sub("", text)).then(self._then)
 
     def hang_up(self) -> str:
         """Ends the call."""
@@ -223,17 +256,21 @@ def _sayable(text: str) -> str:
     return text
 
 
-def _agent(handoff: Handoff) -> str:
-    return clean(handoff.agent)[:_NAME_LIMIT].strip() or "an agent"
+def _how_many(waits: int) -> str:
+    if not waits:
+        return ""
+    return "One thing waits for you." if waits == 1 else f"{count(waits)} things wait for you. The first:"
 
 
-def _reason(handoff: Handoff, text_sent: bool) -> str:
-    rest = IN_THE_TEXT if text_sent else THE_REST
+def _reason(handoff: Handoff, text_sent: bool, voice: Voice) -> str:
+    rest = IN_THE_TEXT if text_sent else THE_REST if voice.screen else "The rest is left out."
     reason = sentence(read_aloud(handoff.reason, rest=rest)) or "It gives no reason that can be read aloud."
     return f"It asks: {reason}" if handoff.kind is Kind.ASK else reason
 
 
-def _where(handoff: Handoff, text_sent: bool) -> str:
+def _where(handoff: Handoff, text_sent: bool, voice: Voice) -> str:
+    if not voice.screen:
+        return "I can't take the answer by phone." if handoff.kind is Kind.ASK else ""
     if text_sent:
         return "Answer by the link in the text." if handoff.kind is Kind.ASK else "The text has the link."
     return "It is answered by link, and no text went out to you." if handoff.kind is Kind.ASK else ""
@@ -269,71 +306,34 @@ def _yours(outcome: Outcome, now: int) -> str:
     return f"You have it for {span(left)}." if left > 0 else "You have it."
 
 
-def _how_to_go_on(handoff: Handoff, keys: Sequence[Key], text_sent: bool) -> str:
+def _how_to_go_on(
+    handoff: Handoff, keys: Sequence[Key], text_sent: bool, *, by_page: bool, voice: Voice
+) -> str:
     wanted = (Action.YES, Action.NO) if handoff.kind is Kind.APPROVE else (Action.YES,)
     presses = ", or ".join(f"press {key.spoken} {key.words}" for key in keys if key.action in wanted)
     if presses and text_sent:
         return f"The text has the link. Stay on the line and {presses}, or hang up and use the link."
     if presses:
         return f"Stay on the line and {presses}."
+    if by_page:
+        return "Hang up and answer there."
+    if not voice.screen:
+        return "You can hang up."
     return "Hang up and answer by the link in the text." if text_sent else "Hang up and answer by the link."
 
 
 def _over(end: Outcome | Handoff, handoff: Handoff, now: int, contact: str | None, voice: Voice) -> str:
     """`end` says how it was closed; `handoff` says what it was about."""
     said = _what_happened(end, handoff, now, contact)
-    return _Script(voice).say(f"{said} Nothing is left to do. Goodbye.").hang_up()
+    return _Script(voice).part(f"{said} Nothing is left to do. Goodbye.")
 
 
 def _taken_by(holder: Decision, now: int, contact: str) -> str:
     return f"{_person(holder, contact)} took it {ago(now - holder.at)}. You can hang up. Goodbye."
 
 
-def _what_happened(end: Outcome | Handoff, handoff: Handoff, now: int, contact: str | None) -> str:
-    agent, when = _agent(handoff), ago(now - (end.closed_at or now))
-    who = _person(end.settlement, contact)
-    match end.close_reason:
-        case CloseReason.PERSON if end.state is State.RESOLVED:
-            deed = {Kind.CLEAR: "did it", Kind.ASK: "answered", Kind.APPROVE: "approved it"}[handoff.kind]
-            return f"{who} {deed} {when}."
-        case CloseReason.PERSON:
-            return f"{who} said no {when}."
-        case CloseReason.OBSERVED:
-            return f"{agent} saw {when} that it is gone."
-        case CloseReason.DEFAULT:
-            return f"Nobody answered in time. {agent} took its default answer {when}."
-        case CloseReason.POLICY:
-            return f"It counted as a no {when}, because nobody answered."
-        case CloseReason.NOBODY:
-            return f"Time ran out {when}."
-        case CloseReason.UNREACHABLE:
-            return f"Nobody was reached. It ended {when}."
-        case CloseReason.AGENT:
-            return f"{agent} withdrew it {when}."
-        case CloseReason.OPERATOR:
-            return f"{who} withdrew it {when}."
-        case CloseReason.AGENT_GONE:
-            return f"{agent} is gone, so it was withdrawn {when}."
-        case None:
-            return "It is over."
-
-
-def _person(decision: Decision | None, contact: str | None) -> str:
-    if decision is None:
-        return "An operator"
-    if contact is not None and _is(decision, contact):
-        return "You"
-    fallback = "An operator" if decision.by.kind is ActorKind.OPERATOR else "Somebody"
-    return _name(decision.by.name or "") or fallback
-
-
-def _is(decision: Decision, contact: str) -> bool:
-    return decision.by.kind is ActorKind.CONTACT and decision.by.id == contact
-
-
-def _name(name: str) -> str:
-    return clean(name)[:_NAME_LIMIT].strip()
-
+#: What is not said to somebody whose call goes on.
+_PARTING = re.compile(r"(?: Nothing is left to do\.)?(?: You can hang up\.)? Goodbye\.$")
 
 _APOLOGY = (
     '<?xml version="1.0" encoding="UTF-8"?><Response><Say language="en-US">'
