@@ -1,7 +1,7 @@
 """People who call us, committed: what waits for them, what they have on the line now, who is called back.
 
-The rules are inbound.py's. Each step is found again when it is asked for twice, since a webhook may come twice:
-the call's id is made of the provider's.
+The rules are inbound.py's. Each step is found again when it is asked for twice, since a webhook may come
+twice: the call's id is made of the provider's.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def enter(
 
 
 def go_on(calls: Calls, call_id: str, contact: Contact, after: str) -> tuple[Call, int]:
-    """Leaves the attempt `after`, and takes up what waits next, if anything does: the call as it is then, and
-    how many things wait, the one on the line among them; 0: nothing does. The same answer when it comes twice.
+    """Leaves the attempt `after`, and takes up what waits next, if anything does: the call as it is then,
+    and how many things wait, the one on the line among them; 0: nothing does. The same answer when it comes twice.
 
     Who showed a code was let in to one handoff, and nothing follows it.
     """

@@ -12,7 +12,7 @@ from typing import Literal
 
 import redis
 
-from handoff import bootstrap, config, people_file, people_source
+from handoff import bootstrap, config, connecting, people_file, people_source
 from handoff.bootstrap import Services
 from handoff.config import Settings
 from handoff.moments import SECOND
@@ -155,13 +155,13 @@ def _twilio(services: Services) -> Iterator[Finding]:
         yield Finding("!!", f"Twilio: {error}")
         return
     yield Finding("ok", "Twilio accepts the credentials")
-    yield from _sender(sender, mask(services.settings.twilio_from))
+    yield from _sender(sender, mask(services.settings.twilio_from), services.settings.public_url)
     if theirs is not None:
         # What is proven, however long the answer took: it was dated between asking and having it.
         yield _skew(max(0, asked - theirs - SECOND) - max(0, theirs - answered))
 
 
-def _sender(sender: Sender | None, number: str) -> Iterator[Finding]:
+def _sender(sender: Sender | None, number: str, public_url: str) -> Iterator[Finding]:
     """Whether people can be called and texted from our number."""
     if sender is None:
         yield Finding(
@@ -175,6 +175,13 @@ def _sender(sender: Sender | None, number: str) -> Iterator[Finding]:
         yield Finding("!!", f"TWILIO_FROM_NUMBER: {number} can't {' or '.join(unable)}")
     else:
         yield Finding("ok", f"{number} is a number of the account that can call and text")
+    if astray := connecting.astray(sender.routes, public_url):
+        told = "; ".join(astray)
+        yield Finding(
+            "??", f"{number} does not lead here ({told}): nobody can call or text back; `handoff connect`"
+        )
+    else:
+        yield Finding("ok", f"calls and texts to {number} come here")
 
 
 def _skew(ahead_ms: int) -> Finding:

@@ -32,7 +32,7 @@ PURE_MAY_IMPORT = {
     "zoneinfo",
 }
 #: The only modules of the domain's package that may know those who do things.
-MAY_KNOW_ALL = {"handoff/bootstrap.py", "handoff/cli.py", "handoff/doctor.py", "handoff/rehearsal.py"}
+MAY_KNOW_ALL = {f"handoff/{one}.py" for one in ("bootstrap", "cli", "connecting", "doctor", "rehearsal")}
 
 
 @cache

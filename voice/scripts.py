@@ -73,8 +73,8 @@ def greeting(
         return goodbye_no_input(text_sent=text_sent, voice=voice)
     if turn <= 1:
         word = f"{sentence(clean(caller_word))} " if caller_word else ""
-        why = f"{word}Handoff for {_agent(handoff)}. {_reason(handoff, text_sent, voice)}"
-        opening = [_how_many(waits), why, page or _where(handoff, text_sent, voice)]
+        who = f"{word}{_how_many(waits)}Handoff for {_agent(handoff)}."
+        opening = [f"{who} {_reason(handoff, text_sent, voice)}", page or _where(handoff, text_sent, voice)]
     else:
         opening = ["I did not hear a key.", f"This is for {_agent(handoff)}."]
     return _Script(voice).listen([*opening, _menu(keys)], keys, key_url, slow=slow).then(again_url)
@@ -259,7 +259,7 @@ def _sayable(text: str) -> str:
 def _how_many(waits: int) -> str:
     if not waits:
         return ""
-    return "One thing waits for you." if waits == 1 else f"{count(waits)} things wait for you. The first:"
+    return "One thing waits for you. " if waits == 1 else f"{count(waits)} things wait for you. The first: "
 
 
 def _reason(handoff: Handoff, text_sent: bool, voice: Voice) -> str:
