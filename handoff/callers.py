@@ -68,7 +68,7 @@ def enter(
 
 def go_on(calls: Calls, call_id: str, contact: Contact, after: str) -> tuple[Call, int]:
     """Leaves the attempt `after`, and takes up what waits next, if anything does: the call as it is then,
-    and how many things wait, the one on the line among them; 0: nothing does. The same answer when it comes twice.
+    and how many things wait, the one on the line among them; 0: nothing does. The same when it comes twice.
 
     Who showed a code was let in to one handoff, and nothing follows it.
     """
