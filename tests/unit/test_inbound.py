@@ -11,7 +11,7 @@ from handoff.models import Handoff, Proof
 from handoff.policy import Contact
 from handoff.states import CallState, Disposition, State
 
-from .lives import ADA, BEN, NOW, RULES, after, calls_of, check, handoff_in, opened, word
+from .lives import ADA, BEN, NOW, RULES, after, calls_of, check, handoff_in, opened, rules, word
 
 CY = Contact(id="cy", name="Cy", numbers=("+12125550125",))
 
@@ -64,8 +64,13 @@ def test_it_neither_holds_the_ladder_up_nor_moves_it_on() -> None:
     assert open_calls(handoff) == [ringing]
     went = attempts.end_attempt(handoff, ringing.id, Disposition.NO_ANSWER, RULES, NOW)
     assert went is not None and went.calls[0].contact == "ben", "Ben is rung while Ada listens"
-    inside = calls_of(handoff)[-1]
-    left = attempts.end_attempt(handoff, inside.id, Disposition.HUNG_UP, RULES, NOW)
+
+
+def test_a_call_to_us_that_is_lost_track_of_rings_nobody_on_another_number() -> None:
+    two = Contact(id="ada", name="Ada", numbers=(ADA.number, "+12125550126"))
+    by = rules((two,), (BEN,))
+    handoff = entered(opened(by=by), two)
+    left = attempts.end_attempt(handoff, calls_of(handoff)[-1].id, Disposition.UNKNOWN, by, NOW)
     assert left is not None and not left.calls and left.handoff.position == handoff.position
 
 
