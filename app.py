@@ -17,6 +17,7 @@ from handoff.web import (
     api,
     api_notices,
     card,
+    code_page,
     console,
     console_needs,
     contacts,
@@ -32,6 +33,7 @@ from voice import (
     asking,
     cards,
     confirming,
+    inbound_calls,
     inbound_texts,
     machines,
     on_the_line,
@@ -65,8 +67,8 @@ def create_app(services: Services | None = None) -> Flask:
     # Or `//` in a path is answered by a redirect that trusts the Host header.
     app.url_map.merge_slashes = False
     app.extensions["handoff"] = services
-    pages = (person, pin, signin, console, console_needs, health, card)
-    calls = (on_the_line, confirming, stopping, machines, screening, asking)
+    pages = (person, code_page, pin, signin, console, console_needs, health, card)
+    calls = (on_the_line, confirming, stopping, machines, screening, asking, inbound_calls)
     for module in (api, api_notices, contacts, openapi, *pages, *calls, webhooks, inbound_texts, cards):
         app.register_blueprint(module.bp)
     openapi.register(app)

@@ -102,8 +102,8 @@ def put_to_bed(
 
 
 def _ended(draft: Draft, attempt: Attempt, disposition: Disposition, detail: str | None) -> bool:
-    """Puts down what the attempt told us. Whether the ladder goes on from here: it was a call that brought no
-    decision, nobody has the handoff, and no wait is on, which has its own end."""
+    """Puts down what the attempt told us. Whether the ladder goes on from here: it was a call of ours that
+    brought no decision, nobody has the handoff, and no wait is on, which has its own end."""
     update_attempt(
         draft,
         attempt.id,
@@ -126,7 +126,8 @@ def _ended(draft: Draft, attempt: Attempt, disposition: Disposition, detail: str
     )
     handoff = draft.handoff
     idle = handoff.exhausted or handoff.next_step_at is not None or draft.now >= handoff.deadline
-    return handoff.state is State.ESCALATING and not idle and attempt.channel is Channel.CALL
+    rang = attempt.channel is Channel.CALL and not attempt.inbound
+    return handoff.state is State.ESCALATING and not idle and rang
 
 
 def hold(handoff: Handoff, attempt_id: str, why: Held, until: int, now: int) -> Change | None:

@@ -213,11 +213,14 @@ def update_attempt(draft: Draft, attempt_id: str, **fields: Any) -> None:
 
 
 def open_calls(handoff: Handoff) -> list[Attempt]:
-    """Calls that may still bring a decision."""
+    """Calls of ours that may still bring a decision, and that the ladder waits for."""
     return [
         one
         for one in handoff.attempts
-        if one.channel is Channel.CALL and one.ended_at is None and one.disposition is None
+        if one.channel is Channel.CALL
+        and not one.inbound
+        and one.ended_at is None
+        and one.disposition is None
     ]
 
 

@@ -154,6 +154,23 @@ def card(contact: str) -> None:
     click.echo(f"{found.name} gets a text as soon as a worker sends it.")
 
 
+@main.command()
+@click.option("--force", is_flag=True, help="Although the number leads to something else now.")
+def connect(force: bool) -> None:
+    """Have calls and texts to TWILIO_FROM_NUMBER come here."""
+    from handoff import bootstrap, connecting
+    from voice.gateway import GatewayError
+
+    with _plain_errors():
+        try:
+            for line in connecting.connect(bootstrap.from_environment(), force=force):
+                click.echo(line)
+        except connecting.Foreign as error:
+            raise click.ClickException(str(error)) from None
+        except GatewayError as error:
+            raise click.ClickException(f"Twilio: {error}") from None
+
+
 @main.command("states")
 def print_states() -> None:
     """Print the state machines as docs/states.md has them."""

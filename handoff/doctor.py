@@ -12,7 +12,7 @@ from typing import Literal
 
 import redis
 
-from handoff import bootstrap, config, people_file, people_source
+from handoff import bootstrap, config, connecting, people_file, people_source
 from handoff.bootstrap import Services
 from handoff.config import Settings
 from handoff.moments import SECOND
@@ -188,7 +188,8 @@ def _twilio(services: Services) -> Iterator[Finding]:
         return
     yield Finding("ok", "Twilio accepts the credentials")
     service = services.settings.twilio_messaging_service
-    yield from _sender(sender, mask(services.settings.twilio_from), texts=service is None)
+    number = mask(services.settings.twilio_from)
+    yield from _sender(sender, number, services.settings.public_url, texts=service is None)
     if service is not None:
         yield Finding("ok", f"texts are sent by the Messaging Service {service}; calls by the number")
     if theirs is not None:
@@ -196,8 +197,8 @@ def _twilio(services: Services) -> Iterator[Finding]:
         yield _skew(max(0, asked - theirs - SECOND) - max(0, theirs - answered))
 
 
-def _sender(sender: Sender | None, number: str, *, texts: bool) -> Iterator[Finding]:
-    """Whether people can be called and, if it is to, texted from our number."""
+def _sender(sender: Sender | None, number: str, public_url: str, *, texts: bool) -> Iterator[Finding]:
+    """Whether people can be called and, if it is to, texted from our number; and where it leads."""
     if sender is None:
         texted = ", so that nobody is texted" if texts else ""
         yield Finding(
@@ -212,6 +213,13 @@ def _sender(sender: Sender | None, number: str, *, texts: bool) -> Iterator[Find
     else:
         what = "call and text, and texts go out from it" if texts else "call"
         yield Finding("ok", f"{number} is a number of the account that can {what}")
+    if astray := connecting.astray(sender.routes, public_url):
+        told = "; ".join(astray)
+        yield Finding(
+            "??", f"{number} does not lead here ({told}): nobody can call or text back; `handoff connect`"
+        )
+    else:
+        yield Finding("ok", f"calls and texts to {number} come here")
 
 
 def _skew(ahead_ms: int) -> Finding:

@@ -24,6 +24,15 @@ def new_id(kind: str) -> str:
     return f"{kind}_{random_text(_LENGTH)}"
 
 
+def derived_id(kind: str, digest: bytes) -> str:
+    """The id that always belongs to this digest of 32 bytes."""
+    number, letters = int.from_bytes(digest, "big"), []
+    for _ in range(_LENGTH):
+        number, rest = divmod(number, len(_ALPHABET))
+        letters.append(_ALPHABET[rest])
+    return f"{kind}_{''.join(letters)}"
+
+
 def random_text(length: int) -> str:
     """`length` letters and digits from the system's random source (5.95 bits each)."""
     return "".join(secrets.choice(_ALPHABET) for _ in range(length))

@@ -215,7 +215,8 @@ def _is_present(handoff: Handoff, attempt: Attempt) -> bool:
 
 
 def _present_calls(handoff: Handoff) -> list[Attempt]:
-    return [one for one in handoff.attempts if one.channel is Channel.CALL and _is_present(handoff, one)]
+    calls = (one for one in handoff.attempts if one.channel is Channel.CALL and not one.inbound)
+    return [one for one in calls if _is_present(handoff, one)]
 
 
 def anybody_rang(handoff: Handoff) -> bool:

@@ -327,6 +327,7 @@ class Call(Record):
     ring_s: int
     api_key: str | None = None  # whose handoff asked for it: it counts for that key's share of the number
     inbound: bool = False  # they called us: nothing is placed
+    proof: Proof | None = None  # of one who called us: what they showed
     back: CallsBack | None = None
     created_at: int
     due_at: int | None = None  # not to be placed before; None: at once

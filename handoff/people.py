@@ -107,6 +107,13 @@ def mask(number: str) -> str:
     return "…" + number[-4:]
 
 
+def spaced_number(number: str) -> str:
+    """A number as people write it, such as +1 212 555 0100."""
+    parsed = phonenumbers.parse(number)
+    written = phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
+    return re.sub(r"[^0-9+]+", " ", written).strip()
+
+
 def of_environment(contacts: tuple[Contact, ...], ring_s: int, rounds: int) -> People:
     """An environment-only set-up: one policy, everybody in turn."""
     steps = tuple(Step(contacts=(contact,), ring_s=ring_s) for contact in contacts)

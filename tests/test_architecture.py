@@ -15,7 +15,7 @@ PRODUCT = ("handoff", "voice", "workers", "app.py", "gunicorn.conf.py")
 #: Decided by the domain: the same words in, the same words out.
 PURE = (
     "states models effects outcomes policy quiet limits proofs routing changes ladder calling_back attempts "
-    "lifecycle moments notices opt_outs enrolment"
+    "lifecycle moments notices opt_outs enrolment inbound"
 ).split()
 PURE_MAY_IMPORT = {
     "__future__",
@@ -34,7 +34,7 @@ PURE_MAY_IMPORT = {
     "zoneinfo",
 }
 #: The only modules of the domain's package that may know those who do things.
-MAY_KNOW_ALL = {"handoff/bootstrap.py", "handoff/cli.py", "handoff/doctor.py", "handoff/rehearsal.py"}
+MAY_KNOW_ALL = {f"handoff/{one}.py" for one in ("bootstrap", "cli", "connecting", "doctor", "rehearsal")}
 
 
 @cache

@@ -23,7 +23,7 @@ from handoff.notices import Seen, Trouble
 from handoff.people import mask
 from handoff.states import CallState, Disposition
 from handoff.store import Hold, Pacer, Plan, Store
-from voice import dispositions, sms, troubles, urls
+from voice import by_code, dispositions, sms, troubles, urls
 from voice.gateway import CallReport, Gateway, GatewayError, Permanent, Retryable
 
 log = structlog.get_logger(__name__)
@@ -126,12 +126,11 @@ def send_text(services: Services, effect: Effect) -> bool:
         # it is not sent twice. A callback may still say.
         _end_text(services, handoff, attempt, Disposition.UNKNOWN)
         return True
-    link = links.make(services.settings.secret_keys[0], handoff.id, attempt.contact)
-    services.store.put_link(link, handoff.id, attempt.contact)
+    body = _words(services, handoff, attempt)
     try:
         placed = services.gateway.send_text(
             number,
-            sms.text_for(handoff, services.settings.public_url + urls.page(link)),
+            body,
             status_url=services.settings.public_url + urls.text_status(handoff.id, attempt.id),
             valid_s=max(1, min(LONGEST_VALID_S, (handoff.deadline - now) // SECOND)),
         )
@@ -152,6 +151,15 @@ def send_text(services: Services, effect: Effect) -> bool:
         ),
     )
     return True
+
+
+def _words(services: Services, handoff: Handoff, attempt: Attempt) -> str:
+    """The person's own link and what it is about; for who can't see a page, a code to call with."""
+    if not by_code.sees_pages(services, attempt.contact):
+        return by_code.text_without_link(services, handoff, attempt)
+    link = links.make(services.settings.secret_keys[0], handoff.id, attempt.contact)
+    services.store.put_link(link, handoff.id, attempt.contact)
+    return sms.text_for(handoff, services.settings.public_url + urls.page(link))
 
 
 def hang_up(services: Services, effect: Effect) -> bool:
@@ -201,6 +209,9 @@ def reconcile_call(services: Services, effect: Effect) -> bool:
     over = begun + services.settings.longest_call_s * SECOND + 2 * MINUTE
     now = services.handoffs.clock()
     if now >= over:
+        if call.inbound and not _cut(services, report.provider_id):
+            services.store.postpone(effect, now + 10 * SECOND, now)
+            return False
         services.calls.end(call.id, Disposition.UNKNOWN, provider_id=report.provider_id)
         return True
     services.store.postpone(effect, min(now + max(now - begun, RECONCILE_AFTER_MS), over), now, failed=False)
@@ -234,6 +245,16 @@ def _conclude(services: Services, call: Call, report: CallReport) -> bool:
     if state is CallState.ANSWERED:
         services.calls.answered(call.id, report.provider_id)
     return False
+
+
+def _cut(services: Services, provider_id: str) -> bool:
+    """Ends a call to us that lasts longer than any of ours may: the provider was told no limit for it."""
+    try:
+        services.gateway.hang_up(provider_id)
+    except GatewayError as error:
+        log.warning("hang_up_failed", code=error.code, why=str(error))
+        return isinstance(error, Permanent)
+    return True
 
 
 def _hang_up(services: Services, call_id: str, *, even_ended: bool = False) -> bool:
@@ -291,7 +312,7 @@ def _detects_machines(services: Services, call: Call) -> bool:
 
 def _is_theirs(services: Services, call: Call) -> bool:
     """Whether the person on this call is the one who has acknowledged the handoff."""
-    handoff = services.store.read(call.entries[0].handoff) if call.entries else None
+    handoff = services.store.read(call.entries[-1].handoff) if call.entries else None
     return bool(handoff and not handoff.closed and handoff.held_by(ActorKind.CONTACT, call.contact))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -13,6 +14,8 @@ from voice.speech import sentences
 
 WAIT_S = 6  #: from the last word of the menu to the next turn
 
+#: What is not said to somebody whose call goes on.
+_PARTING = re.compile(r"(?: Nothing is left to do\.)?(?: You can hang up\.)? Goodbye\.$")
 _MAX_SAY = 3_000  # characters; https://www.twilio.com/docs/voice/twiml/say
 _MAX_SAY_ENCODED = 4_500  # the same text URL-encoded; https://www.twilio.com/docs/api/errors/13521
 _MAX_BYTES = 65_536  # of a document; https://www.twilio.com/docs/api/errors/11750
@@ -20,10 +23,13 @@ _MAX_BYTES = 65_536  # of a document; https://www.twilio.com/docs/api/errors/117
 
 @dataclass(frozen=True)
 class Voice:
-    """How Say sounds; `name` None leaves it to the account's setting."""
+    """How this contact is spoken to. `name` None leaves it to the account's setting; without a `screen`
+    nothing is said of links and pages; `then`: where the call goes on instead of ending, if it does."""
 
     language: str = "en-US"
     name: str | None = None
+    screen: bool = True
+    then: str | None = None
 
 
 PLAIN = Voice()
@@ -34,6 +40,7 @@ class Script:
 
     def __init__(self, voice: Voice) -> None:
         self._response = VoiceResponse()
+        self._then = voice.then
         self._style = {"language": voice.language, "voice": voice.name}
 
     def say(self, text: str) -> Script:
@@ -89,6 +96,12 @@ class Script:
         """Ends with another request: what follows a Gather when no key came."""
         self._response.redirect(url, method="POST")
         return self._document()
+
+    def part(self, text: str) -> str:
+        """The last words, and the end of the call: or without a goodbye on to what comes next in it."""
+        if self._then is None:
+            return self.say(text).hang_up()
+        return self.say(_PARTING.sub("", text)).then(self._then)
 
     def hang_up(self) -> str:
         """Ends the call."""

@@ -33,11 +33,23 @@ class CallReport:
 
 
 @dataclass(frozen=True)
+class Routes:
+    """Where a number sends what comes in, as URLs; empty: nowhere. `elsewhere` names what has calls or texts
+    instead of a URL, such as an application of the provider's."""
+
+    calls: str = ""
+    call_status: str = ""
+    texts: str = ""
+    elsewhere: str = ""
+
+
+@dataclass(frozen=True)
 class Sender:
-    """What the number that we call and text from can do."""
+    """What the number that we call and text from can do, and where it sends what comes in."""
 
     calls: bool
     texts: bool
+    routes: Routes = Routes()
 
 
 class GatewayError(Exception):
@@ -114,6 +126,10 @@ class Gateway(Protocol):
 
     def sender(self) -> Sender | None:
         """What our own number can do; None when the account has no such number."""
+
+    def connect(self, routes: Routes) -> None:
+        """Has our own number send what comes in to these URLs, whatever it did before. Permanent when the
+        account has no such number."""
 
     def check(self) -> int | None:
         """Asks the provider for nothing but whether it knows us: the credentials are good.

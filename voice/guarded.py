@@ -75,11 +75,11 @@ def broken(error: Exception, *, with_key: bool = True) -> Response:
 def spoken_for(
     call_id: str, attempt_id: str | None = None
 ) -> tuple[Call | None, Handoff | None, Attempt | None]:
-    """The call, and the handoff and attempt that it is about, or that the URL names."""
+    """The call, and the handoff and attempt that it is about now, or that the URL names."""
     store = services().store
     call = store.read_call(call_id)
     entries = call.entries if call else ()
-    entry = next((one for one in entries if attempt_id in (None, one.attempt)), None)
+    entry = next((one for one in reversed(entries) if attempt_id in (None, one.attempt)), None)
     if call is None or entry is None:
         return call, None, None
     structlog.contextvars.bind_contextvars(handoff=entry.handoff, call=call_id)

@@ -12,7 +12,7 @@ from handoff import calling_back, ladder, proofs
 from handoff.models import Actor, ActorKind, Attempt, Call, Channel, Decision, Handoff, Proof
 from handoff.outcomes import Outcome
 from handoff.states import Disposition, State
-from voice import asking, scripts, scripts_confirm, scripts_stop, unattended, urls
+from voice import asking, by_code, scripts, scripts_confirm, scripts_stop, unattended, urls
 from voice.documents import PLAIN, Voice
 from voice.guarded import blueprint, services, spoken_for, twiml
 from voice.keypad import Action, Key, keys_for, meaning
@@ -62,7 +62,8 @@ def again(call_id: str, attempt_id: str) -> Response:
     if silent > scripts.LAST_TURN or turn > MOST_TURNS:
         at.calls.heard_everything(call_id)
         return twiml(scripts.goodbye_no_input(text_sent=text_sent(handoff, attempt), voice=voice_of(call)))
-    return twiml(_menu(call, handoff, attempt, turn=turn, silent=silent))
+    waits = request.args.get("waits", 0, type=int)
+    return twiml(_menu(call, handoff, attempt, turn=turn, silent=silent, waits=waits))
 
 
 @bp.post("/calls/<call_id>/attempts/<attempt_id>/key")
@@ -89,14 +90,15 @@ def key(call_id: str, attempt_id: str) -> Response:
         if handoff.closed:
             return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=voice_of(call)))
         return twiml(_once_more(call, handoff, attempt, action, turn, silent))
-    if outcome is None and action in SETTLING and not proofs.enough(handoff.proof, Proof.KEYPRESS):
+    shown = call.proof or Proof.KEYPRESS
+    if outcome is None and action in SETTLING and not proofs.enough(handoff.proof, shown):
         if handoff.closed:
             return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=voice_of(call)))
         where = urls.confirm(call_id, attempt.id, digits, turn=turn + 1, tries=1)
         return twiml(scripts.go_on(at.settings.public_url + where))
     if outcome is None:
         assert action is not None
-        outcome = act(call, handoff, attempt, action, command)
+        outcome = act(call, handoff, attempt, action, command, shown)
     return told(call, attempt, handoff.id, outcome, digits, turn)
 
 
@@ -118,6 +120,7 @@ def told(
             again_url=_again_url(call.id, attempt.id, turn=turn + 1, silent=1, held=True),
             contact=call.contact,
             text_sent=text_sent(fresh, attempt),
+            page=_page(call, fresh, attempt),
             voice=voice_of(call),
         )
     )
@@ -182,6 +185,7 @@ def _menu(
     *,
     turn: int,
     silent: int,
+    waits: int = 0,
     slow: bool = False,
     first: bool = False,
     listens: bool = False,
@@ -200,6 +204,8 @@ def _menu(
         caller_word=_caller_word(call),
         back=call.back,
         elsewhere=_elsewhere(handoff, attempt),
+        page=_page(call, handoff, attempt),
+        waits=waits,
         slow=slow,
         hears=unattended.listening(voice) if listens else None,
         voice=voice,
@@ -272,9 +278,14 @@ def _elsewhere(handoff: Handoff, attempt: Attempt) -> str:
 
 
 def voice_of(call: Call) -> Voice:
-    """As this contact wants it."""
+    """As this contact wants it; who called us goes on to what else waits for them."""
     contact = services().handoffs.contact(call.contact)
-    return Voice(language=contact.language) if contact else PLAIN
+    then = urls.inbound_next(call.id, call.entries[-1].attempt) if call.inbound and call.entries else None
+    return Voice(
+        language=contact.language if contact else PLAIN.language,
+        screen=contact.screen if contact else True,
+        then=services().settings.public_url + then if then else None,
+    )
 
 
 def _screens_calls(call: Call) -> bool:
@@ -282,7 +293,15 @@ def _screens_calls(call: Call) -> bool:
     return contact is not None and contact.screens_calls
 
 
+def _page(call: Call, handoff: Handoff, attempt: Attempt) -> str:
+    """Where the page is, and a code for it, when no link can be had."""
+    return by_code.said_page(services(), call, handoff, attempt, text_sent(handoff, attempt))
+
+
 def _caller_word(call: Call) -> str | None:
+    """Said by us when we call; who calls us knows whom they called."""
+    if call.inbound:
+        return None
     contact = services().handoffs.contact(call.contact)
     return contact.caller_word if contact else None
 
@@ -297,7 +316,10 @@ def _holds(handoff: Handoff, call: Call) -> bool:
 
 
 def text_sent(handoff: Handoff, attempt: Attempt) -> bool:
-    """Whether a text with the link went out to this attempt's contact, as far as is known."""
+    """Whether a text with the link went out to this attempt's contact and they can read it, as far as is
+    known."""
+    if not by_code.sees_pages(services(), attempt.contact):
+        return False
     good = (None, Disposition.SENT, Disposition.DELIVERED)
     return any(
         one.channel is Channel.TEXT and one.contact == attempt.contact and one.disposition in good

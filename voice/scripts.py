@@ -10,19 +10,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from handoff import calling_back
-from handoff.models import ActorKind, CallsBack, Decision, Handoff
+from handoff.models import CallsBack, Decision, Handoff
 from handoff.outcomes import Outcome
-from handoff.states import CLOSED, CloseReason, Kind, State, Trigger
+from handoff.states import CLOSED, Kind, State, Trigger
 from voice.documents import PLAIN, Script, Voice
+from voice.endings import agent_name as _agent
+from voice.endings import is_contact as _is
+from voice.endings import name as _name
+from voice.endings import what_happened as _what_happened
+from voice.endings import who as _person
 from voice.keypad import Action, Key
-from voice.speech import IN_THE_TEXT, THE_REST, ago, clean, read_aloud, sentence, sentences, span
+from voice.speech import IN_THE_TEXT, THE_REST, ago, clean, count, read_aloud, sentence, sentences, span
 
 LAST_TURN = 3  #: how often a menu is read before the voice says goodbye
 HOLD_S = 60  #: between two reminders to somebody who clears the wall while on the line
 
 #: Said to whoever was on the line before.
 _BACK = {CallsBack.DROPPED: "We were cut off.", CallsBack.ASKED: "You asked to be called back."}
-_NAME_LIMIT = 40  # characters of an agent's or a person's name: "who calls" must be over in seconds
 
 
 def greeting(
@@ -36,6 +40,8 @@ def greeting(
     caller_word: str | None = None,
     back: CallsBack | None = None,
     elsewhere: str = "",
+    page: str = "",
+    waits: int = 0,
     slow: bool = False,
     hears: Mapping[str, str] | None = None,
     voice: Voice = PLAIN,
@@ -45,18 +51,20 @@ def greeting(
     what the Gather needs to take words too, which go to `key_url`.
 
     `key_url` gets the key; `again_url` is asked when none came and should carry the next turn. After the
-    last turn this is `goodbye_no_input`. `text_sent`: whether a text with the link went out to this contact.
-    `back`: they were on the line before. `elsewhere`: why nothing can be decided by key, and where it can.
+    last turn this is `goodbye_no_input`. `text_sent`: whether a text with the link went out to this contact;
+    `page`: the sentence with the page and a code for it. `back`: they were on the line before. `elsewhere`:
+    why nothing can be decided by key, and where it can. `waits`: how many things wait for who called us.
     """
     if turn > LAST_TURN:
         return goodbye_no_input(text_sent=text_sent, voice=voice)
     if turn <= 1:
         word = f"{sentence(clean(caller_word))} " if caller_word else ""
         again = f"{_BACK[back]} " if back else ""
-        why = f"{word}{again}Handoff for {_agent(handoff)}. {_reason(handoff, text_sent)}"
-        opening = [why, elsewhere or _where(handoff, text_sent)]
+        who = f"{word}{again}{_how_many(waits)}Handoff for {_agent(handoff)}."
+        where = page or ("" if elsewhere else _where(handoff, text_sent, voice))
+        opening = [f"{who} {_reason(handoff, text_sent, voice)}", elsewhere, where]
     else:
-        brief = sentences(_reason(handoff, text_sent))[0]
+        brief = sentences(_reason(handoff, text_sent, voice))[0]
         opening = ["I did not hear a key.", f"This is for {_agent(handoff)}.", brief, elsewhere]
     said = [*opening, _menu(keys)]
     return Script(voice).listen(said, keys, key_url, slow=slow, hears=hears).then(again_url)
@@ -104,23 +112,29 @@ def after(
     again_url: str,
     contact: str,
     text_sent: bool,
+    page: str = "",
     voice: Voice = PLAIN,
 ) -> str:
-    """What a key led to, said to the contact with this id. `handoff` as it stands after the outcome."""
+    """What a key led to, said to the contact with this id. `handoff` as it stands after the outcome; `page`
+    as in `greeting`."""
     script = Script(voice)
     holder = outcome.holder
     mine = holder is not None and _is(holder, contact)
     if outcome.won and outcome.asked is Trigger.PASS_ON:
-        return script.say(_passed(outcome, text_sent)).hang_up()
+        return script.part(_passed(outcome, text_sent))
     if outcome.won and outcome.asked is Trigger.CALL_BACK:
         return script.say(f"We call you back in {span(calling_back.WAIT_MS)}. Goodbye.").hang_up()
     if outcome.won and outcome.asked in (Trigger.RESOLVE, Trigger.DECLINE):
-        return script.say(_settled_by_you(outcome, handoff)).hang_up()
+        return script.part(_settled_by_you(outcome, handoff))
     if outcome.state is State.ACKNOWLEDGED and mine and keys:
-        said = [_yours(outcome, now), _how_to_go_on(handoff, keys, text_sent)]
+        said = [
+            _yours(outcome, now),
+            page,
+            _how_to_go_on(handoff, keys, text_sent, by_page=bool(page), voice=voice),
+        ]
         return script.listen(said, keys, key_url, wait_s=HOLD_S).then(again_url)
     if outcome.state is State.ACKNOWLEDGED and holder is not None and not mine:
-        return script.say(_taken_by(holder, now, contact)).hang_up()
+        return script.part(_taken_by(holder, now, contact))
     if outcome.state in CLOSED:
         return _over(outcome, handoff, now, contact, voice)
     if handoff.closed or not keys:
@@ -137,8 +151,8 @@ def taken(handoff: Handoff, *, now: int, contact: str, voice: Voice = PLAIN) -> 
     """For whoever is on the line when somebody else took it, or when it needs this call no more."""
     holder = handoff.acknowledged
     if holder is None:
-        return Script(voice).say("This call is not needed any more. Goodbye.").hang_up()
-    return Script(voice).say(_taken_by(holder, now, contact)).hang_up()
+        return Script(voice).part("This call is not needed any more. Goodbye.")
+    return Script(voice).part(_taken_by(holder, now, contact))
 
 
 def go_on(url: str) -> str:
@@ -167,17 +181,21 @@ def one_moment(url: str, turn: int, voice: Voice = PLAIN) -> str:
     return Script(voice).say(said).pause(2).then(url)
 
 
-def _agent(handoff: Handoff) -> str:
-    return clean(handoff.agent)[:_NAME_LIMIT].strip() or "an agent"
+def _how_many(waits: int) -> str:
+    if not waits:
+        return ""
+    return "One thing waits for you. " if waits == 1 else f"{count(waits)} things wait for you. The first: "
 
 
-def _reason(handoff: Handoff, text_sent: bool) -> str:
-    rest = IN_THE_TEXT if text_sent else THE_REST
+def _reason(handoff: Handoff, text_sent: bool, voice: Voice) -> str:
+    rest = IN_THE_TEXT if text_sent else THE_REST if voice.screen else "The rest is left out."
     reason = sentence(read_aloud(handoff.reason, rest=rest)) or "It gives no reason that can be read aloud."
     return f"It asks: {reason}" if handoff.kind is Kind.ASK else reason
 
 
-def _where(handoff: Handoff, text_sent: bool) -> str:
+def _where(handoff: Handoff, text_sent: bool, voice: Voice) -> str:
+    if not voice.screen:
+        return "I can't take the answer by phone." if handoff.kind is Kind.ASK else ""
     if text_sent:
         return "Answer by the link in the text." if handoff.kind is Kind.ASK else "The text has the link."
     return "It is answered by link, and no text went out to you." if handoff.kind is Kind.ASK else ""
@@ -213,70 +231,30 @@ def _yours(outcome: Outcome, now: int) -> str:
     return f"You have it for {span(left)}." if left > 0 else "You have it."
 
 
-def _how_to_go_on(handoff: Handoff, keys: Sequence[Key], text_sent: bool) -> str:
+def _how_to_go_on(
+    handoff: Handoff, keys: Sequence[Key], text_sent: bool, *, by_page: bool, voice: Voice
+) -> str:
     wanted = (Action.YES, Action.NO) if handoff.kind is Kind.APPROVE else (Action.YES,)
     presses = ", or ".join(f"press {key.spoken} {key.words}" for key in keys if key.action in wanted)
     if presses and text_sent:
         return f"The text has the link. Stay on the line and {presses}, or hang up and use the link."
     if presses:
         return f"Stay on the line and {presses}."
+    if by_page:
+        return "Hang up and answer there."
+    if not voice.screen:
+        return "You can hang up."
     return "Hang up and answer by the link in the text." if text_sent else "Hang up and answer by the link."
 
 
 def _over(end: Outcome | Handoff, handoff: Handoff, now: int, contact: str | None, voice: Voice) -> str:
     """`end` says how it was closed; `handoff` says what it was about."""
     said = _what_happened(end, handoff, now, contact)
-    return Script(voice).say(f"{said} Nothing is left to do. Goodbye.").hang_up()
+    return Script(voice).part(f"{said} Nothing is left to do. Goodbye.")
 
 
 def _taken_by(holder: Decision, now: int, contact: str) -> str:
     return f"{_person(holder, contact)} took it {ago(now - holder.at)}. You can hang up. Goodbye."
-
-
-def _what_happened(end: Outcome | Handoff, handoff: Handoff, now: int, contact: str | None) -> str:
-    agent, when = _agent(handoff), ago(now - (end.closed_at or now))
-    who = _person(end.settlement, contact)
-    match end.close_reason:
-        case CloseReason.PERSON if end.state is State.RESOLVED:
-            deed = {Kind.CLEAR: "did it", Kind.ASK: "answered", Kind.APPROVE: "approved it"}[handoff.kind]
-            return f"{who} {deed} {when}."
-        case CloseReason.PERSON:
-            return f"{who} said no {when}."
-        case CloseReason.OBSERVED:
-            return f"{agent} saw {when} that it is gone."
-        case CloseReason.DEFAULT:
-            return f"Nobody answered in time. {agent} took its default answer {when}."
-        case CloseReason.POLICY:
-            return f"It counted as a no {when}, because nobody answered."
-        case CloseReason.NOBODY:
-            return f"Time ran out {when}."
-        case CloseReason.UNREACHABLE:
-            return f"Nobody was reached. It ended {when}."
-        case CloseReason.AGENT:
-            return f"{agent} withdrew it {when}."
-        case CloseReason.OPERATOR:
-            return f"{who} withdrew it {when}."
-        case CloseReason.AGENT_GONE:
-            return f"{agent} is gone, so it was withdrawn {when}."
-        case None:
-            return "It is over."
-
-
-def _person(decision: Decision | None, contact: str | None) -> str:
-    if decision is None:
-        return "An operator"
-    if contact is not None and _is(decision, contact):
-        return "You"
-    fallback = "An operator" if decision.by.kind is ActorKind.OPERATOR else "Somebody"
-    return _name(decision.by.name or "") or fallback
-
-
-def _is(decision: Decision, contact: str) -> bool:
-    return decision.by.kind is ActorKind.CONTACT and decision.by.id == contact
-
-
-def _name(name: str) -> str:
-    return clean(name)[:_NAME_LIMIT].strip()
 
 
 _APOLOGY = (

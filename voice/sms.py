@@ -9,6 +9,7 @@ import re
 from bisect import bisect_left
 
 from handoff.models import Handoff
+from handoff.people import spaced_number
 from handoff.states import Kind
 from voice.speech import tidy
 
@@ -49,6 +50,19 @@ def text_for(handoff: Handoff, link: str) -> str:
     The link is whole, between white space and the end, whatever else has to go; what an agent wrote can't
     bring a link of its own. A reason is shortened at a word, with dots.
     """
+    return _text(handoff, link)
+
+
+def text_with_code(handoff: Handoff, number: str, code: str) -> str:
+    """`shopper is blocked: A checkbox ... Call +1 212 555 0100 and enter 482913.`: for who can't see a page.
+
+    Nothing in it is a link, whatever an agent wrote. `number` is ours, E.164.
+    """
+    return _text(handoff, f"Call {spaced_number(number)} and enter {code}.")
+
+
+def _text(handoff: Handoff, way: str) -> str:
+    """Who asks and why, and `way` to answer, whole."""
     agent = _harmless(handoff.agent)[:_AGENT_LIMIT].strip() or "An agent"
     opening = {
         Kind.CLEAR: f"{agent} is blocked:",
@@ -61,11 +75,11 @@ def text_for(handoff: Handoff, link: str) -> str:
     def body(length: int) -> str:
         """The text with that much of the reason."""
         kept = reason if length == len(reason) and whole else _shortened(reason, length)
-        return " ".join(part for part in (opening, kept, link) if part)
+        return " ".join(part for part in (opening, _ended(kept, way), way) if part)
 
     # What fits with n characters fits with fewer, so the first length that does not fit ends the search.
     too_long = bisect_left(range(len(reason) + 1), True, key=lambda length: not _fits(body(length)))
-    return body(too_long - 1) if too_long else link
+    return body(too_long - 1) if too_long else way
 
 
 def segments(body: str) -> tuple[str, int]:
@@ -93,6 +107,11 @@ def segments(body: str) -> tuple[str, int]:
 def _harmless(text: str) -> str:
     """One line of an agent's words in which no phone finds a link."""
     return _DOMAIN_DOT.sub(". ", tidy(text.translate(_PLAIN)).translate(_PLAIN))
+
+
+def _ended(reason: str, way: str) -> str:
+    """A sentence follows a reason that has an end; a link needs none before it."""
+    return reason + "." if reason and way.startswith("Call ") and reason[-1] not in ".!?" else reason
 
 
 def _shortened(text: str, length: int) -> str:

@@ -96,6 +96,11 @@ def spaced(code: str) -> str:
     return " ".join(char for char in code if not char.isspace())
 
 
+def count(number: int) -> str:
+    """A number that begins a sentence: "Two"; above twelve in digits."""
+    return _NUMBERS[number].capitalize() if number < len(_NUMBERS) else str(number)
+
+
 def span(ms: int) -> str:
     """A length of time in words, as exact as an ear needs it: "less than a minute", "five minutes"."""
     if ms < 50 * SECOND:
@@ -106,9 +111,8 @@ def span(ms: int) -> str:
         unit, size = "hour", HOUR
     else:
         unit, size = "day", DAY
-    count = (ms + size // 2) // size
-    number = _NUMBERS[count] if count < len(_NUMBERS) else str(count)
-    return f"{number} {unit}" if count == 1 else f"{number} {unit}s"
+    many = (ms + size // 2) // size
+    return f"{count(many).lower()} {unit}" if many == 1 else f"{count(many).lower()} {unit}s"
 
 
 def ago(ms: int) -> str:

@@ -20,7 +20,7 @@ from twilio.rest import Client
 
 from handoff.moments import MINUTE, SECOND
 from handoff.states import Disposition
-from voice.gateway import CallReport, Permanent, Placed, Sender
+from voice.gateway import CallReport, Permanent, Placed, Routes, Sender
 from voice.twilio_errors import ENDED, in_our_words, page_refused, unreadable
 
 CONNECT_S = 5.0  # Twilio itself allows a webhook no more
@@ -32,6 +32,8 @@ _MAX_VALIDITY_S = 36_000  # https://www.twilio.com/docs/messaging/api/message-re
 #: A clock that is further off is not corrected for; `handoff doctor` tells of it.
 _SKEW_LIMIT_MS = 10 * MINUTE
 _PAGE = 1_000  # rows of one listing, the most Twilio gives
+#: What a number may send calls or texts to instead of a URL.
+_ELSEWHERE = ("voice_application_sid", "sms_application_sid", "trunk_sid")
 _MOVES_HOSTS = ("TWILIO_EDGE", "TWILIO_REGION")
 
 #: twilio-python logs numbers in its requests; this logger has no handler and no parent, so nothing is kept.
@@ -182,16 +184,42 @@ class TwilioGateway:
     def sender(self) -> Sender | None:
         """See Gateway. https://www.twilio.com/docs/phone-numbers/api/incomingphonenumber-resource"""
         with in_our_words():
-            try:
-                found = self._api.incoming_phone_numbers.list(phone_number=self._from, limit=1)
-            except (TwilioRestException, TwilioServiceException):
-                raise
-            except TwilioException as error:
-                raise page_refused(error) from None
-            if not found:
+            found = self._our_number()
+            if found is None:
                 return None
-            able = found[0].capabilities or {}
-            return Sender(calls=bool(able.get("voice")), texts=bool(able.get("sms")))
+            able = found.capabilities or {}
+            return Sender(
+                calls=bool(able.get("voice")), texts=bool(able.get("sms")), routes=_routes_of(found)
+            )
+
+    def connect(self, routes: Routes) -> None:
+        """See Gateway. An application or a trunk would come before a URL, so that what there is is taken out.
+
+        https://www.twilio.com/docs/phone-numbers/api/incomingphonenumber-resource
+        """
+        with in_our_words():
+            found = self._our_number()
+            if found is None:
+                raise Permanent("the account has no such number", disposition=Disposition.BLOCKED)
+            taken_out = {name: "" for name in _ELSEWHERE if getattr(found, name, None)}
+            self._api.incoming_phone_numbers(found.sid).update(
+                voice_url=routes.calls,
+                voice_method="POST",
+                status_callback=routes.call_status,
+                status_callback_method="POST",
+                sms_url=routes.texts,
+                sms_method="POST",
+                **taken_out,
+            )
+
+    def _our_number(self) -> Any | None:
+        try:
+            found = self._api.incoming_phone_numbers.list(phone_number=self._from, limit=1)
+        except (TwilioRestException, TwilioServiceException):
+            raise
+        except TwilioException as error:
+            raise page_refused(error) from None
+        return found[0] if found else None
 
     def _listed(self, **filters: Any) -> tuple[list[Any], int | None]:
         """Calls, and the time that Twilio told with them, in ms and to the second."""
@@ -206,6 +234,18 @@ class TwilioGateway:
     def _not_to_ourselves(self, number: str) -> None:
         if number == self._from:
             raise Permanent("the contact's number is the one we call from", disposition=Disposition.BLOCKED)
+
+
+def _routes_of(number: Any) -> Routes:
+    elsewhere = [
+        name.removesuffix("_sid").replace("_", " ") for name in _ELSEWHERE if getattr(number, name, None)
+    ]
+    return Routes(
+        calls=number.voice_url or "",
+        call_status=number.status_callback or "",
+        texts=number.sms_url or "",
+        elsewhere=" and ".join(elsewhere),
+    )
 
 
 def _told_time(headers: Mapping[str, str]) -> int | None:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from handoff.config import BadSettings
-from handoff.dev import health, real_calls, redis_server, system, telling, tunnel
+from handoff.dev import health, number, real_calls, redis_server, system, telling, tunnel
 from handoff.dev.folder import Folder, FolderInUse, FolderUnusable
 from handoff.dev.ports import Promises
 from handoff.dev.real_calls import RealCalls
@@ -108,6 +108,8 @@ class Running:
         self._tender = Tender(plan.programs, folder, tell=self._tell)
         self._said_before = 0
         self._lookout: Lookout | None = None
+        self._number_known_to: int | None = None  # the dev phone's process that sends what comes in here
+        self._number_asked: tuple[int | None, float] = (None, 0.0)  # the one being told, and until when
 
     def until_stopped(self) -> int:
         """Starts everything, keeps it running until a signal asks to stop; nothing is left afterwards."""
@@ -204,12 +206,27 @@ class Running:
         """Tends the processes until the condition holds; False when a stop was asked or the limit passed."""
         while not self._wakeups.stop_asked and time.monotonic() < limit:
             self._tender.tend(time.monotonic())
+            connected = self._number_leads_here()
             if condition():
                 return True
             if limit != _NO_LIMIT and self._is_lost():
                 return False
-            self._wakeups.wait(self._tender.rest_s(time.monotonic()) if limit == _NO_LIMIT else _LOOK_EVERY_S)
+            rests = limit == _NO_LIMIT and connected
+            self._wakeups.wait(self._tender.rest_s(time.monotonic()) if rests else _LOOK_EVERY_S)
         return False
+
+    def _number_leads_here(self) -> bool:
+        """Whether the dev phone that runs now sends calls and texts to our number here: each has to be told.
+        One that does not take it in the time of a start is left alone."""
+        url, pid = self._system.devphone_url, self._tender.pids.get("devphone")
+        if url is None or pid in (None, self._number_known_to):
+            return True
+        if pid != self._number_asked[0]:
+            self._number_asked = (pid, time.monotonic() + START_LIMIT_S)
+        late = time.monotonic() > self._number_asked[1]
+        if late or number.leads_here(url, system.FROM_NUMBER, self._system.url):
+            self._number_known_to = pid
+        return self._number_known_to == pid
 
     def _is_lost(self) -> bool:
         """Whether waiting any longer for the start is of no use."""

@@ -4,6 +4,7 @@ No rule of the domain lives here: the rules decide in lifecycle.py, and `Store.c
 decided atomic. Redis 7.0 or newer, or Valkey.
 """
 
+from handoff.store.codes import Code
 from handoff.store.connection import Connections, Persistence
 from handoff.store.contacts import EnrolledContacts, EnrolmentChange, News
 from handoff.store.keyspace import Keyspace
@@ -17,6 +18,7 @@ from handoff.store.wakes import Wake, WakeReader
 __all__ = [
     "Again",
     "Claimed",
+    "Code",
     "Connections",
     "Done",
     "EnrolledContacts",

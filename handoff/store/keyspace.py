@@ -11,6 +11,10 @@ may touch several of them. RQ's own keys (`rq:*`) are RQ's; our queue there is n
     {p}:ho:<id>:commands          hash    command id -> the outcome it had                  purge
     {p}:ho:<id>:links             set     hashes of the links that were sent                purge
     {p}:link:<sha256>             string  `<handoff>|<contact>`                             purge
+    {p}:code:<hmac>               string  whose six-digit code it is, which one of its      its time,
+                                          place, until when; and the command that used it   purge
+    {p}:ho:<id>:codes             hash    place (an attempt) -> the number of its code      purge
+    {p}:ho:<id>:codes:hashes      set     the codes that were made                          purge
     {p}:call:<id>                 hash    `doc` the call, `rev`                             purge
     {p}:lines                     hash    number -> the call that has it now                end of call
     {p}:idem:<key id>:<sha256>    string  `<handoff>|<sha256 of the body>`; after a purge   400 days
@@ -22,6 +26,7 @@ may touch several of them. RQ's own keys (`rq:*`) are RQ's; our queue there is n
     {p}:index:all                 zset    `<created ms>:<id>`, scores 0, read by name       purge
     {p}:index:state:<state>       zset    the same, of the handoffs in that state           next state
     {p}:index:agent:<agent>       zset    the same, of that agent                           purge
+    {p}:open-of:<contact>         zset    the same, of open ones that they were reached for close
     {p}:index:agent:<a>:<state>   zset    the same, of that agent in that state             next state
     {p}:wakes                     stream  every change: `h` handoff, `s` seq, `c` closed    10,000 kept
     {p}:keys                      hash    API key id -> its record                          never
@@ -97,6 +102,18 @@ class Keyspace:
 
     def link(self, link_hash: str) -> str:
         return f"{self._tag}:link:{link_hash}"
+
+    def code(self, code_hash: str) -> str:
+        return f"{self._tag}:code:{code_hash}"
+
+    def codes_of(self, handoff_id: str) -> str:
+        return f"{self._tag}:ho:{handoff_id}:codes"
+
+    def code_hashes_of(self, handoff_id: str) -> str:
+        return f"{self._tag}:ho:{handoff_id}:codes:hashes"
+
+    def open_of(self, contact_id: str) -> str:
+        return f"{self._tag}:open-of:{contact_id}"
 
     def call(self, call_id: str) -> str:
         return f"{self._tag}:call:{call_id}"

@@ -23,6 +23,8 @@ from handoff.models import ApiKey, Call, Event, Handoff
 from handoff.moments import DAY
 from handoff.outcomes import Outcome
 from handoff.states import CLOSED, State
+from handoff.store import listing
+from handoff.store.codes import Codes
 from handoff.store.connection import ConnectionBroken, Connections
 from handoff.store.keyspace import Keyspace
 from handoff.store.plan import FIRST_LEASE_MS, Plan, drop_effects, index_name, write
@@ -99,6 +101,7 @@ class Store:
         self._commit = self._redis.register_script((_LUA / "commit.lua").read_text())
         self._claim = self._redis.register_script((_LUA / "claim.lua").read_text())
         self._begin = self._redis.register_script((_LUA / "begin.lua").read_text())
+        self.codes = Codes(self._redis, keys, self._commit)
         self._listeners: list[Callable[[Handoff], None]] = []
         self._through = self._redis.register_script((_LUA / "through.lua").read_text())
 
@@ -139,21 +142,12 @@ class Store:
         self, *, agent: str | None, state: State | None, before: str | None, limit: int
     ) -> tuple[list[Handoff], str | None]:
         """A page, newest first, and where the next one begins. Costs the same at any number of handoffs."""
-        start = f"({before}" if before else "+"
-        names: list[str] = self._redis.zrange(
-            self.keys.index(agent=agent, state=state),
-            start,
-            "-",
-            bylex=True,
-            desc=True,
-            offset=0,
-            num=limit + 1,
-        )
-        pipe = self._redis.pipeline(transaction=False)
-        for name in names[:limit]:
-            pipe.hget(self.keys.handoff(name.partition(":")[2]), "doc")
-        found = [handoff for handoff in map(parse, pipe.execute()) if handoff is not None]
-        return found, names[limit - 1] if len(names) > limit else None
+        return listing.page(self._redis, self.keys, agent=agent, state=state, before=before, limit=limit)
+
+    def open_of(self, contact_id: str, limit: int) -> list[Handoff]:
+        """Open handoffs for which this contact was reached, at most `limit`, newest first. Costs the same
+        however many are closed."""
+        return listing.open_of(self._redis, self.keys, contact_id, limit)
 
     # Committing
 
@@ -302,6 +296,13 @@ class Store:
         pipe.incr(key)
         return int(pipe.execute()[1]) > limit
 
+    def uncount(self, what: str, window_s: int) -> None:
+        """Takes back one use that `over_rate` counted: it was no try in vain."""
+        pipe = self._redis.pipeline(transaction=True)
+        pipe.set(self.keys.rate(what), 1, nx=True, ex=window_s)
+        pipe.decr(self.keys.rate(what))
+        pipe.execute()
+
     def purge(self, handoff: Handoff, finish: Effect) -> bool:
         """Deletes a handoff and all that belongs to it; its idempotency key stays as `deleted`.
         False when the handoff changed meanwhile: try again."""
@@ -313,6 +314,7 @@ class Store:
         doomed = [key, self.keys.events(handoff.id), self.keys.commands(handoff.id)]
         doomed += [self.keys.links_of(handoff.id), *map(self.keys.link, sorted(link_hashes))]
         doomed += [self.keys.call(attempt.call) for attempt in handoff.attempts if attempt.call]
+        doomed += self.codes.keys_of(handoff.id)
         for one in doomed:
             tx.write("DEL", one)
         for index in self.keys.indexes(handoff.agent, handoff.state):

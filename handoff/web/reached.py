@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from handoff.models import Attempt, Call, Channel, Event, EventType, Handoff, Proof
+from handoff.models import Attempt, Call, Channel, Event, EventType, Handoff
 from handoff.people import mask
 from handoff.states import CallState, Disposition, Trigger
 from handoff.web import words
-from handoff.web.timeline import KEYS, WHY_HELD, Story
+from handoff.web.timeline import KEY_PROOFS, KEYS, WHY_HELD, Story
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def _keys_of(story: Story, events: Sequence[Event], attempt: Attempt) -> str:
     call = story.call(attempt)
     if call is not None and call.pressed:
         return call.pressed
-    mine = [one for one in events if one.data.get("attempt") == attempt.id and one.proof in _BY_KEY]
+    mine = [one for one in events if one.data.get("attempt") == attempt.id and one.proof in KEY_PROOFS]
     return "".join(KEYS[_TRIGGERS[one.type]] for one in mine if one.type in _TRIGGERS)
 
 
@@ -63,7 +63,6 @@ _TRIGGERS = {
     EventType.CALLS_BACK: Trigger.CALL_BACK,
 }
 #: Proofs of which the first part is a key of the menu. What follows it, a code or a PIN, is kept nowhere.
-_BY_KEY = frozenset({Proof.KEYPRESS, Proof.KEYPRESS_CODE, Proof.KEYPRESS_PIN})
 
 #: Where a call is that has not ended, for people.
 _CALL_STATES = {

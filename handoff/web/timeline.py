@@ -26,6 +26,8 @@ KEYS = {
     Trigger.PASS_ON: "0",
     Trigger.CALL_BACK: "9",
 }
+#: What is on record of a decision that was made by a key.
+KEY_PROOFS = frozenset({Proof.KEYPRESS, Proof.KEYPRESS_CODE, Proof.KEYPRESS_PIN})
 #: What a decision says, after "Ada pressed 1: " and the like.
 MEANINGS = {
     Trigger.RESOLVE: "it’s done",
@@ -311,7 +313,7 @@ def _line(event: Event, text: str, tone: Tone = Tone.NOTE, *, said: str | None =
 def _did(event: Event, trigger: Trigger) -> str:
     """Who said what and how: “Ada pressed 1: it’s done”."""
     who, said = words.name(event.by), MEANINGS.get(trigger, trigger.value)
-    if event.proof in (Proof.KEYPRESS, Proof.KEYPRESS_CODE, Proof.KEYPRESS_PIN) and trigger in KEYS:
+    if event.proof in KEY_PROOFS and trigger in KEYS:
         return f"{who} pressed {KEYS[trigger]}: {said}"
     return f"{who}{_way(event)}: {said}"
 

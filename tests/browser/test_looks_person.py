@@ -64,6 +64,18 @@ def _wrong_pin(stage: Stage, hand: Visitor) -> None:
     hand.forgive("403")
 
 
+def _code(stage: Stage, hand: Visitor) -> None:
+    hand.open(f"{stage.world.services.settings.public_url}/c")
+
+
+def _wrong_code(stage: Stage, hand: Visitor) -> None:
+    _code(stage, hand)
+    hand.field(re.compile("code")).fill("000000")
+    hand.tap(re.compile("Open my page"))
+    hand.page.get_by_role("alert").wait_for()
+    hand.forgive("403")
+
+
 def _without_a_line(_: Stage, hand: Visitor) -> None:
     hand.context.set_offline(True)
     hand.tap(DONE)
@@ -121,6 +133,8 @@ STATES: dict[str, Bring] = {
     ),
     "who are you": _pin,
     "wrong pin": _wrong_pin,
+    "a code": _code,
+    "wrong code": _wrong_code,
 }
 
 

@@ -13,7 +13,7 @@ import pytest
 import redis
 
 from devphone.testing import DevPhone
-from handoff import bootstrap, config, doctor, opt_outs
+from handoff import bootstrap, config, connecting, doctor, opt_outs
 from handoff.dev.redis_server import RunningRedis
 from handoff.doctor import Finding
 from handoff.notices import Stopped
@@ -54,6 +54,12 @@ class Installation:
         for kind in kinds:
             store.beat(kind, now_ms() - int(ago_s * 1000))
 
+    def leads_here(self, phone: DevPhone) -> None:
+        """Our number sends calls and texts to this installation."""
+        wanted = connecting.ours(self.environ["HANDOFF_PUBLIC_URL"])
+        line = phone.line(OURS)
+        line.sends_calls_to(wanted.calls, status_callback=wanted.call_status).sends_texts_to(wanted.texts)
+
     def findings(self, *, fast_by_s: float = 0, offline: bool = False) -> list[Finding]:
         """What the doctor says, on a machine whose clock is so many seconds fast."""
         return list(
@@ -70,7 +76,10 @@ def installation(
 ) -> Iterator[Installation]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     made = Installation(running_redis.url, running_phone.url, tmp_path)
+    running_phone.reset()
+    made.leads_here(running_phone)
     yield made
+    running_phone.reset()
     with redis.Redis.from_url(running_redis.url) as client:
         for key in client.scan_iter(f"*{made.prefix}*"):
             client.delete(key)
@@ -238,3 +247,22 @@ def test_who_vouches_for_each_contact_is_asked_for_and_a_number_that_looks_wrong
     doubts = [one.what for one in installation.findings(offline=True) if one.mark == "??"]
     assert [line.partition(":")[0] for line in doubts] == ["Ben (ben) has no `consent`", "Ben"]
     assert "…0006 is in no range" in doubts[1]
+
+
+def test_a_number_that_leads_elsewhere_is_told_and_given_up_only_when_asked(
+    installation: Installation, running_phone: DevPhone
+) -> None:
+    installation.beat("clock", "worker")
+    line = running_phone.line(OURS).sends_calls_to("https://elsewhere.example/calls")
+    [told] = [one.what for one in installation.findings() if one.mark == "??"]
+    assert "calls go to https://elsewhere.example/calls" in told and "handoff connect" in told
+    services = bootstrap.build(config.from_environment(installation.environ))
+    with pytest.raises(connecting.Foreign, match="--force"):
+        list(connecting.connect(services))
+    assert "before: calls go to https://elsewhere.example/calls" in connecting.connect(services, force=True)
+    list(connecting.connect(services, force=True))
+    line.sends_texts_to("")
+    assert [one.mark for one in installation.findings()].count("??") == 1, "texts go nowhere"
+    list(connecting.connect(services))
+    assert {one.mark for one in installation.findings()} == {"ok"}
+    assert list(connecting.connect(services)) == ["…0100 leads here already"]

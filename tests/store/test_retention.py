@@ -5,7 +5,7 @@ from __future__ import annotations
 from handoff.effects import Effect, EffectKind
 from handoff.models import Handoff
 from handoff.moments import DAY
-from handoff.store import Done, Store
+from handoff.store import Code, Done, Store
 from handoff.store.plan import Plan
 from tests.unit.lives import NOW
 
@@ -22,6 +22,7 @@ def lived(store: Store, key: str | None = "k", *, unnamed: bool = False) -> tupl
     assert store.commit(Plan(changes=[change], idempotency=idempotency, unnamed=unnamed), NOW) == Done()
     for contact in ("ada", "ben"):
         store.put_link(f"{contact}{handoff.id}", handoff.id, contact)
+        store.codes.put(f"{contact}{handoff.id}", Code(handoff.id, contact, "at_1", 0, NOW + DAY), NOW)
     call = change.calls[0]
     assert store.commit(Plan(take_line=call), NOW) == Done()
     closing = resolved(handoff)

@@ -9,14 +9,19 @@ import pytest
 from handoff.models import Handoff
 from handoff.states import Kind, State
 from tests.shared_data import shared
-from voice.sms import MAX_SEGMENTS, segments, text_for
+from voice.sms import MAX_SEGMENTS, segments, text_for, text_with_code
 
 LINK = "https://handoff.example/h/9XcVbNmAsDfGhJkLqWeRtY"
 
 
 def text(reason: str, kind: Kind = Kind.CLEAR, agent: str = "shopper", link: str = LINK) -> str:
     """The text about a handoff with this reason."""
-    handoff = Handoff(
+    return text_for(about(reason, kind, agent), link)
+
+
+def about(reason: str, kind: Kind = Kind.CLEAR, agent: str = "shopper") -> Handoff:
+    """A handoff with this reason."""
+    return Handoff(
         id="ho_1",
         kind=kind,
         state=State.ESCALATING,
@@ -28,7 +33,6 @@ def text(reason: str, kind: Kind = Kind.CLEAR, agent: str = "shopper", link: str
         created_at=0,
         deadline=600_000,
     )
-    return text_for(handoff, link)
 
 
 def test_a_short_reason_makes_one_segment() -> None:
@@ -118,3 +122,17 @@ def test_segments_are_counted_as_the_published_calculator_counts_them() -> None:
     assert len(cases) > 40
     wrong = [case["name"] for case in cases if segments(case["body"]) != (case["encoding"], case["segments"])]
     assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "reason", ["A checkbox is blocking checkout", "word " * 200, "See https://evil.example/x now"]
+)
+def test_without_a_link_it_says_whom_to_call_and_what_to_enter(reason: str) -> None:
+    body = text_with_code(about(reason), "+12125550100", "048291")
+    assert body.endswith(" Call +1 212 555 0100 and enter 048291.")
+    assert "://" not in body and ".." not in body.replace("...", "")
+    encoding, count = segments(body)
+    assert count <= MAX_SEGMENTS[encoding]
+    short = text_with_code(about("A checkbox is in the way"), "+12125550100", "048291")
+    assert short == "shopper is blocked: A checkbox is in the way. Call +1 212 555 0100 and enter 048291."
+    assert segments(short) == ("GSM-7", 1)

@@ -42,7 +42,7 @@ SETTINGS = {
 }
 REASON = "A human-verification checkbox is blocking checkout"
 #: Where people look: errors are pages there, and not problem documents.
-PAGES = ("/h/", "/p/", "/sign-in", "/sign-out", "/handoffs/", "/console/", "/last")
+PAGES = ("/h/", "/p/", "/c", "/sign-in", "/sign-out", "/handoffs/", "/console/", "/last")
 
 
 class Site:

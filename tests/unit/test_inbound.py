@@ -1,0 +1,94 @@
+"""Who calls in: what waits for them, and that it changes nothing for the others."""
+
+from __future__ import annotations
+
+import pytest
+
+from handoff import attempts, inbound, lifecycle
+from handoff.changes import open_calls
+from handoff.effects import EffectKind
+from handoff.models import Handoff, Proof
+from handoff.policy import Contact
+from handoff.states import CallState, Disposition, State
+
+from .lives import ADA, BEN, NOW, RULES, after, calls_of, check, handoff_in, opened, rules, word
+
+CY = Contact(id="cy", name="Cy", numbers=("+12125550125",))
+
+
+def entered(handoff: Handoff, contact: Contact = ADA) -> Handoff:
+    """After this contact called in and was let in to it."""
+    change = inbound.enter(handoff, contact, contact.number, "ca_in", "CA1", Proof.KEYPRESS_PIN, NOW)
+    check(handoff, change)
+    return change.handoff
+
+
+def test_the_most_urgent_comes_first_and_then_the_newest() -> None:
+    old, new = opened(), opened().model_copy(update={"created_at": NOW + 1})
+    urgent = opened(urgency="high").model_copy(update={"created_at": NOW - 1})
+    assert inbound.waiting([old, urgent, new, old], ADA, RULES, NOW) == [urgent, new, old]
+
+
+def test_what_a_later_step_would_reach_them_for_waits_for_them_too() -> None:
+    handoff = opened()
+    assert inbound.waiting([handoff], BEN, RULES, NOW) == [handoff]
+    assert inbound.waiting([handoff], CY, RULES, NOW) == []
+
+
+@pytest.mark.parametrize("state", [State.RESOLVED, State.DECLINED, State.EXPIRED, State.CANCELLED])
+def test_what_is_over_waits_for_nobody(state: State) -> None:
+    assert inbound.waiting([handoff_in(state)], ADA, RULES, NOW) == []
+    assert inbound.waiting([opened()], ADA, RULES, opened().deadline) == []
+
+
+def test_what_somebody_has_waits_for_them_alone_and_what_enrols_for_nobody() -> None:
+    held = handoff_in(State.ACKNOWLEDGED)
+    assert inbound.waiting([held], ADA, RULES, NOW) == [held]
+    assert inbound.waiting([held], BEN, RULES, NOW) == []
+    assert inbound.waiting([opened().model_copy(update={"enrols": True})], ADA, RULES, NOW) == []
+    assert inbound.waiting([opened(notify="none")], ADA, RULES, NOW) == []
+
+
+def test_a_call_to_us_is_on_the_record_answered_and_with_what_was_shown() -> None:
+    change = inbound.enter(opened(), ADA, ADA.number, "ca_in", "CA1", Proof.KEYPRESS_CODE, NOW)
+    [call] = change.calls
+    assert (call.state, call.inbound, call.proof) == (CallState.ANSWERED, True, Proof.KEYPRESS_CODE)
+    assert [effect.kind for effect in change.effects] == [EffectKind.RECONCILE_CALL]
+    assert change.events[-1].type == "called_in"
+
+
+def test_it_neither_holds_the_ladder_up_nor_moves_it_on() -> None:
+    before = opened()
+    ringing = calls_of(before)[0]
+    handoff = entered(before)
+    assert open_calls(handoff) == [ringing]
+    went = attempts.end_attempt(handoff, ringing.id, Disposition.NO_ANSWER, RULES, NOW)
+    assert went is not None and went.calls[0].contact == "ben", "Ben is rung while Ada listens"
+
+
+def test_a_call_to_us_that_is_lost_track_of_rings_nobody_on_another_number() -> None:
+    two = Contact(id="ada", name="Ada", numbers=(ADA.number, "+12125550126"))
+    by = rules((two,), (BEN,))
+    handoff = entered(opened(by=by), two)
+    left = attempts.end_attempt(handoff, calls_of(handoff)[-1].id, Disposition.UNKNOWN, by, NOW)
+    assert left is not None and not left.calls and left.handoff.position == handoff.position
+
+
+def test_who_called_in_is_told_when_somebody_else_settles_it() -> None:
+    handoff = entered(opened())
+    done = lifecycle.resolve(handoff, word("ben"), RULES, NOW)
+    assert done.change is not None
+    assert "ca_in" in {effect.subject for effect in done.change.effects if effect.kind is EffectKind.HANG_UP}
+
+
+def test_a_call_back_goes_to_their_own_number_unless_it_rings_already() -> None:
+    ringing = opened()
+    assert inbound.call_back(ringing, ADA, ADA.number, "ca_b", RULES, NOW) is None
+    change = inbound.call_back(ringing, BEN, BEN.number, "ca_b", RULES, NOW)
+    assert change is not None
+    check(ringing, change)
+    assert [(call.number, call.back) for call in change.calls] == [(BEN.number, "asked")]
+    [effect] = change.effects
+    assert effect.kind is EffectKind.PLACE_CALL and effect.due > NOW, "their line has to be free first"
+    held = after(lifecycle.acknowledge(opened(), word(), RULES, NOW))
+    assert inbound.call_back(held, BEN, BEN.number, "ca_b", RULES, NOW) is None

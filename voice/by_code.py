@@ -1,0 +1,59 @@
+"""Who needs a code instead of a link, and which one: said in a call, or sent in a text without a link.
+
+What is said and sent is spoken_page.py's and sms.py's business, what a code opens handoff/codes.py's.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from handoff import code_book
+from handoff.codes import SPOKEN_MS
+from handoff.commands import Handoffs
+from handoff.config import Settings
+from handoff.models import Attempt, Call, Handoff, ProofAsked
+from voice import sms, spoken_page, urls
+
+
+class Services(Protocol):
+    """What is needed here of the services that bootstrap.py wires."""
+
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def handoffs(self) -> Handoffs: ...
+
+
+def sees_pages(services: Services, contact_id: str) -> bool:
+    """Whether this contact can use a page. Who can't, hears and reads nothing of links."""
+    contact = services.handoffs.rules().people.contact(contact_id)
+    return contact is None or contact.screen
+
+
+def said_page(services: Services, call: Call, handoff: Handoff, attempt: Attempt, text_sent: bool) -> str:
+    """The sentence with the page and a code for it; empty where the link in a text does, or no page can.
+
+    The same code for the whole call, a new one after it was used.
+    """
+    rules = services.handoffs.rules()
+    contact = rules.people.contact(call.contact)
+    asked = max(handoff.proof, rules.policy_for(handoff).proof, key=lambda one: one.rank)
+    if handoff.closed or contact is None or not contact.screen:
+        return ""
+    if text_sent and asked is not ProofAsked.LINK:
+        return ""
+    until = min(services.handoffs.clock() + SPOKEN_MS, handoff.deadline)
+    code = _code(services, handoff, attempt, until)
+    return spoken_page.open_and_enter(services.settings.public_url + urls.code_page(), code)
+
+
+def text_without_link(services: Services, handoff: Handoff, attempt: Attempt) -> str:
+    """The text for a contact without a screen: whom to call, and the code to enter, good until the
+    deadline."""
+    code = _code(services, handoff, attempt, handoff.deadline)
+    return sms.text_with_code(handoff, services.settings.twilio_from, code)
+
+
+def _code(services: Services, handoff: Handoff, attempt: Attempt, until: int) -> str:
+    keys = services.settings.secret_keys
+    return code_book.give(services.handoffs, keys, handoff.id, attempt.contact, attempt.id, until)
