@@ -120,8 +120,16 @@ def who(policy: str | None, contact: str | None, urgency: str) -> None:
     with _plain_errors():
         services = bootstrap.from_environment()
         people, now = services.handoffs.rules().people, services.clock()
-        stopped = services.handoffs.opt_outs.from_calls
-        told = rehearsal.who(people, Urgency(urgency), now, policy=policy, contact=contact, stopped=stopped)
+        opt_outs, sender = services.handoffs.opt_outs, services.settings.text_sender
+        told = rehearsal.who(
+            people,
+            Urgency(urgency),
+            now,
+            policy=policy,
+            contact=contact,
+            stopped=opt_outs.from_calls,
+            untexted=lambda number: opt_outs.from_texts(number, sender),
+        )
         for line in told:
             click.echo(line)
 

@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 from handoff.bootstrap import Services
 from handoff.errors import Invalid
 from handoff.messages import OpenRequest
-from handoff.models import ApiKey, Channel, Handoff, Urgency
+from handoff.models import ApiKey, Channel, Handoff, ProofAsked, Urgency
 from handoff.people import mask
-from handoff.policy import Contact, EscalationPolicy, People, only
+from handoff.policy import Contact, EscalationPolicy, People, Step, only
 from handoff.web import timeline
 
 TEST_TIMEOUT_S = 300
@@ -35,18 +35,26 @@ def who(
     policy: str | None = None,
     contact: str | None = None,
     stopped: Callable[[str], bool] = lambda _: False,
+    untexted: Callable[[str], bool] = lambda _: False,
 ) -> Iterator[str]:
     """A line for each step: who would be rung at `now` (ms), who has quiet hours, and until when. `stopped`
-    says which numbers are not to be called any more.
+    says which numbers are not to be called any more, `untexted` which ones take no texts.
 
     Raises Invalid for a policy or contact that there is not.
     """
     chosen = _chosen(people, policy, contact)
+    name = f"contact {contact}, as in policy {people.default.name}" if contact else f"policy {chosen.name}"
     rounds = f", {chosen.rounds} times" if chosen.rounds > 1 else ""
-    yield f"policy {chosen.name}{rounds}, urgency {urgency}"
+    proof = f", decided with proof {chosen.proof}" if chosen.proof is not ProofAsked.ANY else ""
+    yield f"{name}{rounds}, urgency {urgency}{proof}"
+    awake = [any(_until(one, urgency, now) is None for one in _called(step)) for step in chosen.steps]
     for number, step in enumerate(chosen.steps, 1):
+        # Its `quiet` counts where nobody in a step can be rung; to skip there must be somebody elsewhere.
+        quiet = "text" if awake[number - 1] or (chosen.quiet == "skip" and not any(awake)) else chosen.quiet
         for one in step.contacts:
-            yield f"step {number}  {one.name:20}  {_how(one, urgency, now, step.ring_s, stopped)}"
+            texted = Channel.TEXT in one.channels and not untexted(one.number)
+            how = _how(one, _until(one, urgency, now), quiet, step.ring_s, stopped, texted=texted)
+            yield f"step {number}  {one.name:20}  {how}"
         if step.wait_s:
             yield f"        then waits until {step.wait_s} s have passed since step {number} began"
 
@@ -65,22 +73,48 @@ def _chosen(people: People, policy: str | None, contact: str | None) -> Escalati
     return named
 
 
-def _how(contact: Contact, urgency: Urgency, now: int, ring_s: int, stopped: Callable[[str], bool]) -> str:
+def _called(step: Step) -> list[Contact]:
+    return [one for one in step.contacts if Channel.CALL in one.channels]
+
+
+def _until(contact: Contact, urgency: Urgency, now: int) -> int | None:
+    return None if urgency is Urgency.CRITICAL else contact.quiet_until(now)
+
+
+def _how(
+    contact: Contact,
+    until: int | None,
+    quiet: str,
+    ring_s: int,
+    stopped: Callable[[str], bool],
+    *,
+    texted: bool,
+) -> str:
+    """`until`: when their quiet hours end; `quiet`: what the policy does where nobody in a step is awake."""
+    text = "not texted: they texted STOP" if Channel.TEXT in contact.channels and not texted else ""
+    if until is not None and quiet == "skip":
+        return f"quiet until {_there(contact, until)}: passed over, neither called nor texted"
+    if Channel.CALL not in contact.channels:
+        return text or f"texted at {mask(contact.number)}, takes no calls"
+    if until is not None:
+        called = "not called now" if quiet == "wait" else "not called"
+        return f"quiet until {_there(contact, until)}: {called}{_only(text, texted)}"
     off = [number for number in contact.numbers if stopped(number)]
     numbers = ", then ".join(mask(number) for number in contact.numbers if number not in off)
-    text = " and texted" if Channel.TEXT in contact.channels else ""
-    if Channel.CALL not in contact.channels:
-        return f"texted at {mask(contact.number)}, takes no calls"
-    until = contact.quiet_until(now)
-    if until is not None and urgency is not Urgency.CRITICAL:
-        there = datetime.fromtimestamp(until / 1000, UTC).astimezone(ZoneInfo(contact.time_zone))
-        return (
-            f"quiet until {there:%H:%M} in {contact.time_zone}: not called{', only texted' if text else ''}"
-        )
     if not numbers:
-        return f"not called: they asked us to stop{', only texted' if text else ''}"
+        return f"not called: they asked us to stop{_only(text, texted)}"
+    and_text = " and texted" if texted else f", {text}" if text else ""
     but = f", not at {', '.join(map(mask, off))}: they asked us to stop" if off else ""
-    return f"called at {numbers} for {ring_s} s{text}{but}"
+    return f"called at {numbers} for {ring_s} s{and_text}{but}"
+
+
+def _only(text: str, texted: bool) -> str:
+    return ", only texted" if texted else f", {text}" if text else ""
+
+
+def _there(contact: Contact, until: int) -> str:
+    there = datetime.fromtimestamp(until / 1000, UTC).astimezone(ZoneInfo(contact.time_zone))
+    return f"{there:%H:%M} in {contact.time_zone}"
 
 
 def call(services: Services, contact: str) -> Iterator[str]:

@@ -34,6 +34,11 @@ class OptOuts:
         """Whether this number is not to be called any more."""
         return self.of(Channel.CALL, number) is not None
 
+    def from_texts(self, number: str, sender: str) -> bool:
+        """Whether no text of this sender to this number is even tried."""
+        stopped = self.of(Channel.TEXT, number, sender)
+        return stopped is not None and not stopped.tried_again
+
     def by_key(self, key: str) -> OptOut | None:
         """The opt-out that is found by this key."""
         return _opt_out(self._redis.hmget(self._keys.opt_out(key), "doc", "id"))

@@ -9,7 +9,8 @@ import pytest
 
 from handoff import people_file, rehearsal
 from handoff.errors import Invalid
-from handoff.models import Urgency
+from handoff.models import ProofAsked, Urgency
+from handoff.policy import Contact, EscalationPolicy, Step
 from tests.world import MakeWorld, World
 
 NOON = 1_796_040_000_000  # Mon, 30 Nov 2026 12:00 UTC
@@ -51,6 +52,42 @@ def test_who_asked_us_to_stop_is_not_called_there() -> None:
     assert told[1].endswith("called at …0126 for 25 s and texted, not at …0123: they asked us to stop")
     told = list(rehearsal.who(PEOPLE, Urgency.CRITICAL, NOON, contact="ben", stopped=lambda _: True))
     assert told[1].endswith("not called: they asked us to stop, only texted")
+
+
+def test_who_texted_stop_is_not_texted() -> None:
+    told = list(rehearsal.who(PEOPLE, Urgency.NORMAL, NOON, untexted=lambda _: True))
+    assert told[1].endswith("for 25 s, not texted: they texted STOP")
+    assert told[3].endswith("not called, not texted: they texted STOP")
+    assert told[4].endswith("  not texted: they texted STOP")
+
+
+@pytest.mark.parametrize(
+    ("quiet", "step", "of_ben"),
+    [
+        ("skip", "ben", "passed over, neither called nor texted"),
+        ("skip", "ada", "not called, only texted"),  # somebody in his step is awake
+        ("wait", "ben", "not called now, only texted"),
+    ],
+)
+def test_what_the_policy_does_about_quiet_hours_is_told(quiet: str, step: str, of_ben: str) -> None:
+    policy = EscalationPolicy(
+        name="night",
+        proof=ProofAsked.CODE,
+        quiet=quiet,  # type: ignore[arg-type]  # of the table above
+        steps=(
+            Step(contacts=tuple(people(step, "ben")), ring_s=25),
+            Step(contacts=tuple(people("cy", "ada")), ring_s=25),
+        ),
+    )
+    told = list(
+        rehearsal.who(PEOPLE.model_copy(update={"policies": (policy,)}), Urgency.NORMAL, NOON, policy="night")
+    )
+    assert told[0] == "policy night, urgency normal, decided with proof code"
+    assert next(line for line in told if "Ben" in line).endswith(f"until 08:00 in Asia/Tokyo: {of_ben}")
+
+
+def people(*ids: str) -> list[Contact]:
+    return [one for one in PEOPLE.contacts if one.id in ids]
 
 
 def test_what_is_critical_is_shown_to_ring_through() -> None:
