@@ -241,10 +241,12 @@ def somebody_else(
     return any(night.rings(one) for at in left for one in at.step.contacts if one.id != attempt.contact)
 
 
-def next_name(handoff: Handoff, rules: Rules, now: int) -> str | None:
-    """Who would be reached next, for "passing it to Ben"; None when nobody is left."""
+def next_name(handoff: Handoff, rules: Rules, now: int, *, passing: str) -> str | None:
+    """Who would be reached next, for "passing it to Ben"; None when nobody is left but the contact of id
+    `passing`, who is not to be told that they are the next person."""
     following = _following(rules.policy_for(handoff), handoff.position, _Night(handoff, now))
-    return " and ".join(one.name for one in following.step.contacts) if following else None
+    people = following.step.contacts if following else ()
+    return " and ".join(one.name for one in people) if any(one.id != passing for one in people) else None
 
 
 def advance(draft: Draft, rules: Rules, *, at_once: bool = False, silent: bool = False) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handoff import attempts, lifecycle
+from handoff import attempts, ladder, lifecycle
 from handoff.changes import Change, Rules
 from handoff.effects import EffectKind, timer_id
 from handoff.models import Actor, ActorKind, Channel, Decision, EventType, Handoff, Proof
@@ -188,6 +188,13 @@ def test_passing_on_with_nobody_left_says_so_and_the_link_stays_good() -> None:
     decided = lifecycle.pass_on(handoff, word(), alone, NOW + 1, attempt=calls_of(handoff)[0].id)
     assert decided.outcome.won and decided.outcome.next_name is None
     assert after(decided).exhausted and after(decided).state is State.ESCALATING
+
+
+def test_nobody_is_the_next_person_after_themselves() -> None:
+    alone = rules((ADA,), (ADA,))
+    assert ladder.next_name(opened(by=alone), alone, NOW, passing="ada") is None
+    both = rules((ADA,), (ADA, BEN))
+    assert ladder.next_name(opened(by=both), both, NOW, passing="ada") == "Ada and Ben"
 
 
 def test_the_holder_may_pass_it_on_and_nobody_else_may() -> None:
