@@ -32,7 +32,8 @@ def reached(request: OpenRequest, people: People, rights: Rights) -> tuple[str, 
         policy = named
         allowed = rights.policies is None or policy.name in rights.policies
     if not allowed:
-        raise Forbidden(f"This API key may not reach people by {policy.name!r}.")
+        asked = f"ask for {request.contact!r}" if request.contact else f"reach people by {policy.name!r}"
+        raise Forbidden(f"This API key may not {asked}.")
     if request.urgency is None:
         return policy.name, min(policy.urgency, rights.urgency, key=lambda one: one.rank)
     urgency = Urgency(request.urgency)
@@ -43,7 +44,8 @@ def reached(request: OpenRequest, people: People, rights: Rights) -> tuple[str, 
 
 def proof(request: OpenRequest, policy: str, people: People) -> ProofAsked:
     """What a contact's decision needs: the stricter of what the request and the policy that reaches people
-    ask for. Raises Invalid when that is a PIN and none of these people has one."""
+    ask for. Raises Invalid when none of these people can give it: a PIN that nobody has, a page that nobody
+    can see."""
     if request.contact is not None:
         found = people.contact(request.contact)
         like = people.default
@@ -56,6 +58,8 @@ def proof(request: OpenRequest, policy: str, people: People) -> ProofAsked:
     able = people.contacts if request.notify == "none" else reached
     if needed is ProofAsked.PIN and not any(one.pin for one in able):
         raise Invalid.field("proof", "needs a PIN, and nobody who would be reached has one.")
+    if needed is ProofAsked.LINK and not any(one.screen for one in able):
+        raise Invalid.field("proof", "needs the page, and nobody who would be reached can see a screen.")
     return needed
 
 

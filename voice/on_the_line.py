@@ -274,6 +274,7 @@ def _elsewhere(handoff: Handoff, attempt: Attempt) -> str:
         handoff.proof,
         has_pin=contact is not None and contact.pin is not None,
         text_sent=text_sent(handoff, attempt),
+        screen=contact is None or contact.screen,
     )
 
 

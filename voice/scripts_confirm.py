@@ -14,11 +14,14 @@ _PIN_WAIT_S = 10  # people look a PIN up, or think of it
 _LONGEST_PIN = 12  # digits; see handoff/pins.py
 
 
-def elsewhere(asked: ProofAsked, *, has_pin: bool, text_sent: bool) -> str:
+def elsewhere(asked: ProofAsked, *, has_pin: bool, text_sent: bool, screen: bool = True) -> str:
     """Why nothing can be decided by phone, and where it can be; nothing where it can be decided here.
 
     `has_pin`: whether the contact on the line has one. `text_sent`: whether they have a text with the link.
+    `screen`: whether they can see one; else the page is nothing for them.
     """
+    if asked is ProofAsked.LINK and not screen:
+        return "This can't be decided by phone. Somebody else has to."
     if asked is ProofAsked.LINK:
         where = "the text has the link" if text_sent else "no text went out to you"
         return f"This has to be decided on the page: {where}."

@@ -8,7 +8,7 @@ from handoff import lifecycle, pins, proofs
 from handoff.changes import Rules
 from handoff.errors import Forbidden, Invalid
 from handoff.models import Actor, ActorKind, Channel, Decision, Proof, ProofAsked
-from handoff.policy import EscalationPolicy, People
+from handoff.policy import EscalationPolicy, People, Step
 from handoff.states import State
 from tests.unit.lives import ADA, BEN, NOW, RULES, opened, rules, word
 from voice import codes, scripts_confirm
@@ -71,6 +71,14 @@ def test_a_pin_is_asked_for_only_where_somebody_has_one() -> None:
     assert opened(by=by, proof="pin", policy="nobody", notify="none").proof is ProofAsked.PIN
 
 
+def test_the_page_is_asked_for_only_where_somebody_can_see_it() -> None:
+    blind = WITH_PIN.people.contacts[0].model_copy(update={"screen": False})
+    policy = EscalationPolicy(name="default", steps=(Step(contacts=(blind,), ring_s=25),))
+    with pytest.raises(Invalid):
+        opened(by=Rules(people=People(contacts=(blind,), policies=(policy,))), proof="link")
+    assert opened(proof="link").proof is ProofAsked.LINK
+
+
 def test_a_code_is_two_digits_that_no_resting_thumb_presses() -> None:
     assert len(codes.CODES) == len(set(codes.CODES)) == 81
     assert all(len(one) == 2 and one[0] != "0" and one[0] != one[1] for one in codes.CODES)
@@ -107,6 +115,8 @@ def test_the_voice_says_where_else_it_can_be_decided() -> None:
     assert said(ProofAsked.PIN, has_pin=False) == "This needs a PIN, and you have none here."
     assert "the text has the link" in said(ProofAsked.LINK)
     assert "no text went out to you" in said(ProofAsked.LINK, text_sent=False)
+    blind = scripts_confirm.elsewhere(ProofAsked.LINK, has_pin=True, text_sent=False, screen=False)
+    assert "by phone" in blind and "page" not in blind and "link" not in blind
 
 
 def test_words_and_digits_are_taken_at_any_moment_and_something_follows() -> None:
