@@ -15,6 +15,7 @@ import redis
 from handoff import bootstrap, config, connecting, people_file, people_source
 from handoff.bootstrap import Services
 from handoff.config import Settings
+from handoff.models import ProofAsked
 from handoff.moments import SECOND
 from handoff.notices import sentence
 from handoff.people import is_assigned, mask, of_environment
@@ -47,8 +48,8 @@ def examine(
     try:
         settings = config.from_environment(environ)
     except config.BadSettings as error:
-        for problem in error.problems:
-            yield Finding("!!", problem)
+        yield from (Finding("!!", problem) for problem in error.problems)
+        yield from _file_alone(environ.get("HANDOFF_PEOPLE", "").strip())
         return
     yield Finding("ok", f"settings; Twilio will sign for {settings.public_url}")
     here = yield from _people(settings)
@@ -59,19 +60,31 @@ def examine(
     yield from _twilio(services)
 
 
+def _file_alone(path: str) -> Iterator[Finding]:
+    """The people file, where other settings are still missing: it is often written first."""
+    if path:
+        yield from _file(Path(path), "")
+
+
 def _people(settings: Settings) -> Generator[Finding, None, People | None]:
     """Whom the environment or the people file on this machine names; None when it can't be used."""
-    people = of_environment(settings.contacts, settings.ring_s, settings.rounds)
     if settings.people_path is not None:
-        try:
-            people = people_source.from_file(settings.people_path, settings.twilio_from)
-        except BadPeople as error:
-            for problem in error.problems:
-                yield Finding("!!", f"HANDOFF_PEOPLE: {problem}")
-            return None
-        yield Finding("ok", f"people file {settings.people_path}, version {people.version}")
+        return (yield from _file(settings.people_path, settings.twilio_from))
+    people = of_environment(settings.contacts, settings.ring_s, settings.rounds)
     yield from _policies(people)
-    yield from _contacts(people, in_file=settings.people_path is not None)
+    yield from _contacts(people, in_file=False)
+    return people
+
+
+def _file(path: Path, our_number: str) -> Generator[Finding, None, People | None]:
+    try:
+        people = people_source.from_file(path, our_number)
+    except BadPeople as error:
+        yield from (Finding("!!", f"HANDOFF_PEOPLE: {problem}") for problem in error.problems)
+        return None
+    yield Finding("ok", f"people file {path}, version {people.version}")
+    yield from _policies(people)
+    yield from _contacts(people, in_file=True)
     return people
 
 
@@ -85,6 +98,11 @@ def _policies(people: People) -> Iterator[Finding]:
                 "ok",
                 f"policy {policy.name} detects machines: Twilio bills that per call, and it can be wrong",
             )
+        reached = [one for step in policy.steps for one in step.contacts]
+        if policy.proof is ProofAsked.PIN and not any(one.pin for one in reached):
+            yield Finding("!!", f"policy {policy.name} asks for a PIN, and nobody in it has one (`pin`)")
+        if policy.proof is ProofAsked.LINK and not any(one.screen for one in reached):
+            yield Finding("!!", f"policy {policy.name} asks for the page, and nobody in it can see a screen")
     if len(people.contacts) == 1:
         yield Finding("??", "only one person can be reached: a second is rung when the first is not there")
 

@@ -240,6 +240,28 @@ def test_settings_that_can_not_work_are_all_named(installation: Installation) ->
     assert [one.partition(":")[0] for one in problems] == ["HANDOFF_TO_NUMBER", "TWILIO_ACCOUNT_SID"]
 
 
+def test_the_people_file_is_read_although_settings_are_missing(installation: Installation) -> None:
+    with_people(installation, ADAS)
+    (installation.folder / "people.toml").write_text("[contacts.ada]\nnames = 1\n")
+    installation.environ["TWILIO_ACCOUNT_SID"] = ""
+    problems = installation.wrong()
+    assert problems[0].startswith("TWILIO_ACCOUNT_SID: ")
+    assert all(one.startswith("HANDOFF_PEOPLE: people.toml, line ") for one in problems[1:]) and problems[1:]
+
+
+def test_a_proof_that_nobody_in_a_policy_can_give_is_a_problem(installation: Installation) -> None:
+    steps = '[[policies.{0}.steps]]\ncontacts = ["ada"]\n'
+    ada = ADAS.replace("[contacts.ada]", "[contacts.ada]\nscreen = false", 1)
+    policies = "".join(
+        f'[policies.{name}]\nproof = "{name}"\n' + steps.format(name) for name in ("pin", "link", "code")
+    )
+    with_people(installation, f"{ada}\n{policies}")
+    assert [one.what for one in installation.findings(offline=True) if one.wrong] == [
+        "policy pin asks for a PIN, and nobody in it has one (`pin`)",
+        "policy link asks for the page, and nobody in it can see a screen",
+    ]
+
+
 def test_who_vouches_for_each_contact_is_asked_for_and_a_number_that_looks_wrong_is_named(
     installation: Installation,
 ) -> None:
