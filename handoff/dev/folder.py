@@ -11,6 +11,7 @@ import json
 import os
 import re
 import secrets
+import shlex
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -122,6 +123,12 @@ class Folder:
         """Tells who runs under which process id now, in `pids.json`."""
         _write(self.path / "pids.json", pids)
 
+    def write_settings(self, settings: Mapping[str, str]) -> None:
+        """Keeps the service's settings in `env`, as a shell reads them: `handoff who` and its like in another
+        terminal need them."""
+        lines = [f"export {name}={shlex.quote(text)}\n" for name, text in sorted(settings.items())]
+        _replace(self.path / "env", "".join(lines))
+
 
 def _made_up() -> Kept:
     return Kept(
@@ -159,10 +166,13 @@ def _try_lock(lock: int) -> bool:
 
 
 def _write(file: Path, content: Mapping[str, object]) -> None:
+    _replace(file, json.dumps(content, indent=1) + "\n")
+
+
+def _replace(file: Path, text: str) -> None:
     """Replaces a file in one step, so that no reader ever sees half of it."""
     fresh = file.with_name(file.name + ".new")
     fresh.unlink(missing_ok=True)
     with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
-        json.dump(content, out, indent=1)
-        out.write("\n")
+        out.write(text)
     fresh.replace(file)

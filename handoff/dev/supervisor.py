@@ -264,6 +264,8 @@ class Running:
 
     def _announce(self) -> None:
         kept, plan = self._system.kept, self._system
+        if plan.tunnel is None:  # a real account stays where it was
+            self._tender.folder.write_settings(plan.settings)
         if not self._json:
             telling.say(telling.welcome(plan, self._tender.folder.path))
             return

@@ -69,6 +69,13 @@ class System:
     def redis_url(self) -> str:
         return redis_server.url(self.kept.redis_port or 0)
 
+    @property
+    def settings(self) -> dict[str, str]:
+        """What another program on this machine has to be told to work on the same service."""
+        web = next(program for program in self.programs if program.name == "web")
+        wanted = ("HANDOFF_", "TWILIO_", "NO_PROXY", "no_proxy")
+        return {name: text for name, text in web.env.items() if name.startswith(wanted)}
+
     def reached_at(self, public_url: str) -> System:
         """The same system, its service told that people and Twilio reach it at this address."""
         programs = tuple(

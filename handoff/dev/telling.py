@@ -37,8 +37,13 @@ def welcome(plan: System, data: Path) -> str:
     if plan.tunnel:
         first = "Handoff runs, and rings real phones. Ctrl-C ends all of it."
         phone = f"public        {plan.public_url}   here people and Twilio reach it"
+        settings = ""
     else:
         first = "Handoff runs, on this machine only. Ctrl-C ends all of it."
+        settings = f"""
+For `handoff who`, `handoff call ada` and its other commands, in another terminal:
+  . {data}/env
+"""
         phone = f"dev phone     {plan.devphone_url}   open it: this is the phone that rings"
     return f"""\
 {first}
@@ -51,7 +56,7 @@ def welcome(plan: System, data: Path) -> str:
 For your agent:
   export HANDOFF_URL={plan.url}
   export HANDOFF_API_KEY={plan.kept.api_key}
-
+{settings}
 Try it:
   curl -s $HANDOFF_URL/v1/handoffs -H "Authorization: Bearer $HANDOFF_API_KEY" \\
     -H 'Content-Type: application/json' -d '{{"kind": "ask", "reason": "Which address should I ship to?"}}'

@@ -79,9 +79,18 @@ def test_a_token_from_outside_that_looks_real_is_refused_and_not_kept(folder: Fo
 def test_nobody_else_on_the_machine_reads_the_keys(folder: Folder) -> None:
     folder.kept()
     folder.write_pids({"web": 1})
+    folder.write_settings({"HANDOFF_DEV": "1"})
     assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
-    for file in (folder.path / "dev.json", folder.path / "pids.json", folder.path / "lock"):
-        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    for name in ("dev.json", "pids.json", "env", "lock"):
+        assert stat.S_IMODE((folder.path / name).stat().st_mode) == 0o600
+
+
+def test_a_shell_reads_the_settings_as_they_are(folder: Folder) -> None:
+    settings = {"HANDOFF_TO_NUMBER": "Ada O'Hara=+12125550123", "HANDOFF_PREFIX": "$(date) `date`"}
+    folder.write_settings(settings)
+    script = '. "$1" && printf "%s\\n" "$HANDOFF_TO_NUMBER" "$HANDOFF_PREFIX"'
+    told = subprocess.run(["sh", "-c", script, "sh", folder.path / "env"], capture_output=True, text=True)
+    assert told.stdout.splitlines() == list(settings.values())
 
 
 def test_a_second_system_on_the_same_folder_is_refused_at_once_and_told_by_whom(folder: Folder) -> None:

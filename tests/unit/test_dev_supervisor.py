@@ -121,6 +121,7 @@ def test_one_line_tells_a_script_where_everything_is_and_nothing_follows(dev: Ca
     assert set(line) == {"url", "api_key", "operator_key", "devphone_url", "redis_url", "pids"}
     assert list(line["pids"]) == ["web", "worker", "clock", "redis", "devphone"]
     assert all(alive(pid) for pid in line["pids"].values())
+    assert f"export HANDOFF_PUBLIC_URL={line['url']}\n" in (running.folder / "env").read_text()
     assert health.problem(line["url"]) == health.problem(line["devphone_url"]) == ""
     with redis.Redis.from_url(line["redis_url"]) as client:
         assert client.ping()
