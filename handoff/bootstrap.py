@@ -6,6 +6,7 @@ clock they can move.
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Callable
@@ -83,13 +84,13 @@ def build(settings: Settings, *, clock: Callable[[], int] = now_ms) -> Services:
     )
 
 
-def from_environment() -> Services:
+def from_environment(*, log_level: int = logging.INFO) -> Services:
     """For a process of the service: reads the environment, sets logging up, keeps the API keys.
 
     Raises config.BadSettings, and redis.RedisError when Redis can't be reached.
     """
     settings = config.from_environment(os.environ)
-    logs.configure(settings.log_format)
+    logs.configure(settings.log_format, log_level)
     services = build(settings)
     adopt_keys(services)
     try:

@@ -6,11 +6,13 @@ know all of them.
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import redis
@@ -20,6 +22,9 @@ from handoff.config import BadSettings
 from handoff.errors import HandoffError, Invalid
 from handoff.models import Rights, Urgency
 from handoff.moments import rfc3339
+
+if TYPE_CHECKING:
+    from handoff.bootstrap import Services
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -115,10 +120,10 @@ def doctor(offline: bool) -> None:
 )
 def who(policy: str | None, contact: str | None, urgency: str) -> None:
     """Show who would be rung now, step by step. Nobody is."""
-    from handoff import bootstrap, rehearsal
+    from handoff import rehearsal
 
     with _plain_errors():
-        services = bootstrap.from_environment()
+        services = _services()
         people, now = services.handoffs.rules().people, services.clock()
         opt_outs, sender = services.handoffs.opt_outs, services.settings.text_sender
         told = rehearsal.who(
@@ -138,11 +143,11 @@ def who(policy: str | None, contact: str | None, urgency: str) -> None:
 @click.argument("contact")
 def call(contact: str) -> None:
     """Place a test call to CONTACT and tell what happens. Exit code 1 when they were not reached."""
-    from handoff import bootstrap, rehearsal
+    from handoff import rehearsal
 
     with _plain_errors():
         last = ""
-        for last in rehearsal.call(bootstrap.from_environment(), contact):
+        for last in rehearsal.call(_services(), contact):
             click.echo(last)
     sys.exit(0 if last.endswith(rehearsal.REACHED) else 1)
 
@@ -151,10 +156,8 @@ def call(contact: str) -> None:
 @click.argument("contact")
 def card(contact: str) -> None:
     """Text CONTACT where our contact card is, so that our calls ring through."""
-    from handoff import bootstrap
-
     with _plain_errors():
-        services = bootstrap.from_environment()
+        services = _services()
         try:
             found = services.enrolments.offer_card(contact)
         except HandoffError as error:
@@ -166,12 +169,12 @@ def card(contact: str) -> None:
 @click.option("--force", is_flag=True, help="Although the number leads to something else now.")
 def connect(force: bool) -> None:
     """Have calls and texts to TWILIO_FROM_NUMBER come here."""
-    from handoff import bootstrap, connecting
+    from handoff import connecting
     from voice.gateway import GatewayError
 
     with _plain_errors():
         try:
-            for line in connecting.connect(bootstrap.from_environment(), force=force):
+            for line in connecting.connect(_services(), force=force):
                 click.echo(line)
         except connecting.Foreign as error:
             raise click.ClickException(str(error)) from None
@@ -225,7 +228,6 @@ def keys_create(
     agent: str, operator: bool, policies: str | None, contacts: str | None, urgency: str, share: int
 ) -> None:
     """Make a key for AGENT. It is shown once."""
-    from handoff import bootstrap
 
     def names(text: str | None) -> tuple[str, ...] | None:
         return None if text is None else tuple(filter(None, (name.strip() for name in text.split(","))))
@@ -233,7 +235,7 @@ def keys_create(
     rights = Rights(policies=names(policies), contacts=names(contacts), urgency=Urgency(urgency), share=share)
 
     with _plain_errors():
-        services = bootstrap.from_environment()
+        services = _services()
         try:
             now = services.clock()
             key, record = keys.create(services.store, agent, operator=operator, now=now, rights=rights)
@@ -248,24 +250,32 @@ def keys_create(
 
 @keys_group.command("list")
 def keys_list() -> None:
-    """List the keys, without the keys themselves."""
-    from handoff import bootstrap
-
+    """List the keys, without the keys themselves, and how far each goes."""
     with _plain_errors():
-        for key in bootstrap.from_environment().store.api_keys():
+        for key in _services().store.api_keys():
             state = f"revoked {rfc3339(key.revoked)}" if key.revoked else "good"
             used = rfc3339(key.last_used) if key.last_used else "never used"
-            click.echo(f"{key.id}  {'/'.join(key.scopes):8}  {key.agent:24}  {state}  {used}")
+            rights = _rights(key.rights) if "operator" not in key.scopes else ""
+            click.echo(f"{key.id}  {'/'.join(key.scopes):8}  {key.agent:24}  {state}  {used}{rights}")
+
+
+def _rights(rights: Rights) -> str:
+    """What the key may not do, as far as anything is kept from it."""
+    bounds = [
+        rights.policies is not None and f"only policies {', '.join(rights.policies) or 'none'}",
+        rights.contacts is not None and f"only contacts {', '.join(rights.contacts) or 'none'}",
+        rights.urgency is not Urgency.CRITICAL and f"at most {rights.urgency}",
+        rights.share < 100 and f"{rights.share} % of caps",
+    ]
+    return "".join(f"  {bound}" for bound in bounds if bound)
 
 
 @keys_group.command("secret")
 @click.argument("key_id")
 def keys_secret(key_id: str) -> None:
     """Show the secret that callbacks to this key's agent are signed with."""
-    from handoff import bootstrap
-
     with _plain_errors():
-        services = bootstrap.from_environment()
+        services = _services()
         if services.store.api_key(key_id) is None:
             raise click.ClickException(f"there is no key {key_id}")
         click.echo(resume.signing_secret(services.settings.secret_keys[0], key_id))
@@ -275,13 +285,18 @@ def keys_secret(key_id: str) -> None:
 @click.argument("key_id")
 def keys_revoke(key_id: str) -> None:
     """Revoke a key, at once and for good."""
-    from handoff import bootstrap
-
     with _plain_errors():
-        services = bootstrap.from_environment()
+        services = _services()
         if keys.revoke(services.store, key_id, services.clock()) is None:
             raise click.ClickException(f"there is no key {key_id}")
         click.echo(f"{key_id} is revoked")
+
+
+def _services() -> Services:
+    """Of a command that is done in a moment: only trouble is logged, so that its own words stand alone."""
+    from handoff import bootstrap
+
+    return bootstrap.from_environment(log_level=logging.WARNING)
 
 
 @contextmanager

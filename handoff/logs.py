@@ -23,8 +23,9 @@ _NEVER = frozenset(
 )
 
 
-def configure(log_format: str) -> None:
-    """Sets logging up for this process; safe to call again. `log_format` is `json` or `console`."""
+def configure(log_format: str, level: int = logging.INFO) -> None:
+    """Sets logging up for this process; safe to call again. `log_format` is `json` or `console`, `level` the
+    least that is written."""
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -54,7 +55,7 @@ def configure(log_format: str) -> None:
     )
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    root.setLevel(logging.INFO)
+    root.setLevel(level)
     for chatty in ("twilio", "httpx2", "httpcore2", "urllib3", "rq", "rq.worker"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
 
