@@ -36,6 +36,14 @@ def _refused(stage: Stage, desk: Visitor) -> None:
     desk.forgive("40[13]|422")
 
 
+def _wrong_code(stage: Stage, desk: Visitor) -> None:
+    desk.open(f"{stage.world.url}/c")
+    desk.write("code", "482913")
+    desk.tap("Open my page")
+    desk.sees("opens nothing")
+    desk.forgive("40[0-9]|422")
+
+
 def _refused_by_an_operator(stage: Stage, desk: Visitor) -> None:
     stage.world.operator.refuse(stage.handoff, comment="Not tonight \u202egninrom")
     desk.open(f"{stage.world.url}/handoffs/{stage.handoff}")
@@ -49,6 +57,9 @@ ANYBODY: dict[str, Callable[[Stage, Visitor], object]] = {
     "front door": _open("/"),
     "sign in": _open("/sign-in"),
     "refused": _refused,
+    "contact card": _open("/card"),
+    "code": _open("/c"),
+    "wrong code": _wrong_code,
 }
 OPERATORS: dict[str, Callable[[Stage, Visitor], object]] = {
     "list": _open("/"),
@@ -110,7 +121,7 @@ def test_everything_is_reached_by_tab(visit: Visit, stage: Stage) -> None:
     _night(stage)
     desk = visit(stage.world.url, device=DESKTOP)
     wrong = []
-    for path in ("/", "/sign-in"):
+    for path in ("/", "/sign-in", "/card", "/c"):
         desk.open(stage.world.url + path)
         wrong += [f"{path}: {one}" for one in unreachable_by_keyboard(desk)]
     _signs_in(desk, stage)
