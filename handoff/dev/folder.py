@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 import shlex
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -124,9 +125,10 @@ class Folder:
         _write(self.path / "pids.json", pids)
 
     def write_settings(self, settings: Mapping[str, str]) -> None:
-        """Keeps the service's settings in `env`, as a shell reads them: `handoff who` and its like in another
-        terminal need them."""
+        """Keeps the service's settings in `env`, as a shell reads them, and where `handoff` is: `handoff who`
+        and its like in another terminal need both."""
         lines = [f"export {name}={shlex.quote(text)}\n" for name, text in sorted(settings.items())]
+        lines.append(f'export PATH={shlex.quote(str(Path(sys.executable).parent))}:"$PATH"\n')
         _replace(self.path / "env", "".join(lines))
 
 

@@ -88,9 +88,9 @@ def test_nobody_else_on_the_machine_reads_the_keys(folder: Folder) -> None:
 def test_a_shell_reads_the_settings_as_they_are(folder: Folder) -> None:
     settings = {"HANDOFF_TO_NUMBER": "Ada O'Hara=+12125550123", "HANDOFF_PREFIX": "$(date) `date`"}
     folder.write_settings(settings)
-    script = '. "$1" && printf "%s\\n" "$HANDOFF_TO_NUMBER" "$HANDOFF_PREFIX"'
+    script = '. "$1" && printf "%s\\n" "$HANDOFF_TO_NUMBER" "$HANDOFF_PREFIX" "${PATH%%:*}"'
     told = subprocess.run(["sh", "-c", script, "sh", folder.path / "env"], capture_output=True, text=True)
-    assert told.stdout.splitlines() == list(settings.values())
+    assert told.stdout.splitlines() == [*settings.values(), str(Path(sys.executable).parent)]
 
 
 def test_a_second_system_on_the_same_folder_is_refused_at_once_and_told_by_whom(folder: Folder) -> None:
