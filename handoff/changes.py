@@ -224,10 +224,16 @@ def open_calls(handoff: Handoff) -> list[Attempt]:
     ]
 
 
+#: Whoever pressed the key for one of these is hearing what was done and goodbye.
+_LEAVING = frozenset({Disposition.DECLINED, Disposition.OPTED_OUT, Disposition.CALL_BACK})
+
+
 def hang_up_others(draft: Draft, deciding: str | None) -> None:
-    """End every call that has not ended, but for the one in which the decision was just made. A machine may
-    still be listening to a message when its attempt is over."""
+    """End every call that has not ended, but for the one in which the decision was just made, and those that
+    end by themselves: to be told more would cut off the answer to their own key. A machine may still be
+    listening to a message when its attempt is over."""
     for one in draft.handoff.attempts:
         on = one.ended_at is None or one.disposition is Disposition.VOICEMAIL
+        on = on and one.disposition not in _LEAVING
         if one.channel is Channel.CALL and one.call and on and one.id != deciding:
             draft.effects.append(effects.hang_up(one.call, draft.now))

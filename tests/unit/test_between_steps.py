@@ -239,7 +239,7 @@ def asked(rights: Rights, **fields: object) -> Handoff:
     [
         (Rights(policies=("night",)), {}, "'default'"),
         (Rights(policies=()), {"policy": "default"}, "'default'"),
-        (Rights(contacts=("ben",)), {"contact": "ada"}, "'contact:ada'"),
+        (Rights(contacts=("ben",)), {"contact": "ada"}, "ask for 'ada'"),
         (Rights(urgency=Urgency.NORMAL), {"urgency": "critical"}, "normal at most"),
     ],
 )

@@ -190,6 +190,15 @@ def test_passing_on_with_nobody_left_says_so_and_the_link_stays_good() -> None:
     assert after(decided).exhausted and after(decided).state is State.ESCALATING
 
 
+def test_who_hears_what_their_own_key_did_is_not_cut_off_when_that_was_the_last_way() -> None:
+    alone = rules((ADA,))
+    handoff = opened(by=alone, on_exhausted="fail")
+    mine = calls_of(handoff)[0]
+    passed = lifecycle.pass_on(handoff, word(), alone, NOW + 1, attempt=mine.id)
+    assert passed.change is not None and passed.change.handoff.state is State.EXPIRED
+    assert EffectKind.HANG_UP not in [effect.kind for effect in passed.change.effects]
+
+
 def test_nobody_is_the_next_person_after_themselves() -> None:
     alone = rules((ADA,), (ADA,))
     assert ladder.next_name(opened(by=alone), alone, NOW, passing="ada") is None
