@@ -1,6 +1,7 @@
 """Phone numbers, and the people of a set-up that names them in its environment. The file is people_file.py.
 
-Only the numbers named here can ever be called (promise 8). What a policy does is policy.py's business.
+Besides them only contacts of the file, and those whom an operator enrolled, are ever called (promise 8). What a policy
+does is policy.py's business.
 """
 
 from __future__ import annotations

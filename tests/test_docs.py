@@ -96,9 +96,19 @@ def test_the_readme_names_only_targets_and_files_that_exist() -> None:
 
 
 def test_links_between_the_docs_lead_somewhere() -> None:
-    for page in (ROOT / "docs").glob("*.md"):
-        for name in re.findall(r"\]\(((?!https?:)[^)#]+)", page.read_text(encoding="utf-8")):
-            assert (page.parent / name).exists(), f"{page.name}: {name}"
+    """To a page that there is, and to a heading that it has."""
+    for page in [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "sdk/README.md"]:
+        text = page.read_text(encoding="utf-8")
+        for name, anchor in re.findall(r"\]\(((?!https?:)[^)#\s]*)(?:#([^)\s]+))?\)", text):
+            there = page.parent / name if name else page
+            assert there.exists(), f"{page.name}: {name}"
+            assert not anchor or anchor in headings(there), f"{page.name}: {name}#{anchor}"
+
+
+def headings(page: Path) -> set[str]:
+    """As GitHub makes addresses of them: https://docs.github.com/en/get-started/writing-on-github."""
+    found = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", one.strip().lower()).replace(" ", "-") for one in found}
 
 
 def test_the_readmes_python_is_python() -> None:
