@@ -1,7 +1,7 @@
 """Phone numbers, and the people of a set-up that names them in its environment. The file is people_file.py.
 
-Besides them only contacts of the file, and those whom an operator enrolled, are ever called (promise 8). What a policy
-does is policy.py's business.
+Nobody is ever called but them, the contacts of that file, and those whom an operator enrolled (promise 8).
+What a policy does is policy.py's business.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from handoff.changes import open_calls
-from handoff.models import Actor, ActorKind, Decision, Handoff, Proof
+from handoff.models import Actor, ActorKind, Decision, Handoff, Proof, ProofAsked
 from handoff.outcomes import Outcome
 from handoff.states import CloseReason, Disposition, State, Trigger
 
@@ -28,6 +28,13 @@ PROOFS = {
     Proof.CONSOLE: "operator’s page",
     Proof.OBSERVED: "saw that it was gone",
     Proof.POLICY: "declared when it was opened",
+}
+
+#: What the decision of a contact needs, where a key or a button is not enough.
+NEEDED = {
+    ProofAsked.CODE: "needs a code read out",
+    ProofAsked.PIN: "needs a PIN",
+    ProofAsked.LINK: "needs the page",
 }
 
 #: What an ended call told us, after "Ada: ".
@@ -78,6 +85,15 @@ def name(actor: Actor) -> str:
 def how(decision: Decision) -> str:
     """“Ada, key on the phone”."""
     return f"{name(decision.by)}, {PROOFS[decision.proof]}"
+
+
+def asked_for(handoff: Handoff) -> str:
+    """Whom it reaches, how urgent it is, and what a decision needs: "policy payments, high, needs a PIN"."""
+    if handoff.notify == "none":
+        whom = "nobody is rung"
+    else:
+        whom = f"{handoff.contact} alone" if handoff.contact else f"policy {handoff.policy}"
+    return ", ".join(filter(None, [whom, handoff.urgency.value, NEEDED.get(handoff.proof)]))
 
 
 def by_whom(handoff: Handoff) -> str:

@@ -85,12 +85,15 @@ def test_a_state_is_a_word_and_a_shape_and_never_only_a_colour(site: Site, state
         assert [1 for tag, has in page.tags if tag == "symbol" and has.get("id") == f"s-{state}"]
 
 
-def test_a_long_reason_is_shortened_in_the_list_and_whole_in_its_story(site: Site) -> None:
+def test_a_long_reason_is_shortened_in_the_list_and_whole_in_its_story_with_what_was_asked(
+    site: Site,
+) -> None:
     reason = "word " * 100 + "the end"
-    handoff = site.agent.opened(reason=reason)
+    handoff = site.agent.opened(reason=reason, urgency="high", proof="code")
     browser = signed_in(site)
     assert "the end" not in browser.get("/").words and "…" in browser.get("/").words
-    assert "the end" in browser.get(f"/handoffs/{handoff}").words
+    story = browser.get(f"/handoffs/{handoff}").words
+    assert "the end" in story and "policy default, high, needs a code read out" in story
 
 
 def test_pages_follow_each_other_without_gaps_or_doubles(site: Site) -> None:
