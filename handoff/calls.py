@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from handoff import attempts, effects
+from handoff import attempts, calling_back, effects
 from handoff.changes import Change
 from handoff.commands import MAX_ROUNDS, Handoffs
 from handoff.effects import Effect, EffectKind
@@ -240,7 +240,7 @@ class Calls:
                     self.handoffs.rules(),
                     now,
                     detail=detail,
-                    was_answered=call.answered_at is not None,
+                    was_answered=calling_back.may_be_cut_off(call),
                     trouble=trouble,
                 )
             )
