@@ -73,7 +73,10 @@ def _try_again(services: Services, effect: Effect, call: Call, error: Retryable)
 
 
 def _detects_machines(services: Services, call: Call) -> bool:
-    """Whether the policy of a handoff that it carries asks for it."""
+    """Whether the policy of a handoff that it carries asks for it. Never where the phone screens calls: the
+    screener is a machine, and would be taken for the end of the attempt before the person hears of it."""
     people = services.handoffs.rules().people
+    if (contact := people.contact(call.contact)) is not None and contact.screens_calls:
+        return False
     found = [services.store.read(entry.handoff) for entry in call.entries]
     return any(one is not None and people.policy_for(one).detect_machines for one in found)
