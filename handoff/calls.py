@@ -153,12 +153,12 @@ class Calls:
         )
 
     def screener_spoke(self, call_id: str, is_screener: bool) -> None:
-        """Whether the last words heard on it were a call screener's."""
+        """Whether the last words heard on it were a call screener's. After a key none are."""
         self._change(
             call_id,
             lambda call: (
                 None
-                if call.screened is is_screener
+                if call.screened is is_screener or call.keyed
                 else call.model_copy(update={"screened": is_screener, "rev": call.rev + 1})
             ),
         )

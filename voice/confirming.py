@@ -66,7 +66,9 @@ def _judge(
         return act(call, handoff, attempt, action, command, Proof.KEYPRESS_CODE)
     contact = at.handoffs.contact(call.contact)
     if pins.matches(typed, contact.pin if contact else None):
-        return act(call, handoff, attempt, action, command, Proof.KEYPRESS_PIN)
+        outcome = act(call, handoff, attempt, action, command, Proof.KEYPRESS_PIN)
+        at.store.uncount(pins.counter(call.contact), pins.TRIES_WINDOW_S)
+        return outcome
     asked = Trigger.RESOLVE if action is Action.YES else Trigger.DECLINE
     return at.handoffs.decide(
         handoff.id, command, lambda fresh, now: attempts.pin_refused(fresh, attempt, asked, now)

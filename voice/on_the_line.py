@@ -124,7 +124,7 @@ def told(
             again_url=_again_url(call.id, attempt.id, turn=turn + 1, silent=1, held=True),
             contact=call.contact,
             text_sent=text_sent(fresh, attempt),
-            page=_page(call, fresh, attempt),
+            page=_page(call, fresh, attempt) if _holds(fresh, call) else "",
             voice=voice_of(call),
         )
     )

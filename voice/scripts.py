@@ -98,7 +98,8 @@ def holding(
     handoff: Handoff, keys: Sequence[Key], *, key_url: str, again_url: str, voice: Voice = PLAIN
 ) -> str:
     """For who has it and stayed on the line: a short reminder, then a long wait. The call's limit ends it."""
-    said = [f"{_agent(handoff)} is waiting.", _menu(keys, brief=True)]
+    left = [key for key in keys if key.action is not Action.ACKNOWLEDGE]  # they are on it
+    said = [f"{_agent(handoff)} is waiting.", _menu(left, brief=True)]
     return Script(voice).listen(said, keys, key_url, wait_s=HOLD_S).then(again_url)
 
 
