@@ -241,8 +241,12 @@ def somebody_else(
     return any(night.rings(one) for at in left for one in at.step.contacts if one.id != attempt.contact)
 
 
-def next_name(handoff: Handoff, rules: Rules, now: int) -> str | None:
-    """Who would be reached next, for "passing it to Ben"; None when nobody is left."""
+def next_name(handoff: Handoff, rules: Rules, now: int, passes: str | None = None) -> str | None:
+    """Who has it next, for "passing it to Ben", when the contact `passes` (an id) does so: whoever is rung
+    beside them, else the next step's people. None when nobody is left."""
+    others = [] if handoff.acknowledged or passes is None else open_calls(handoff)
+    if rung := dict.fromkeys(one.contact_name for one in others if one.contact != passes):
+        return " and ".join(rung)
     following = _following(rules.policy_for(handoff), handoff.position, _Night(handoff, now))
     return " and ".join(one.name for one in following.step.contacts) if following else None
 

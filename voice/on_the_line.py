@@ -262,7 +262,7 @@ def _keys(handoff: Handoff, attempt: Attempt) -> tuple[Key, ...]:
     fresh = handoff.attempt(attempt.id) or attempt
     return keys_for(
         handoff,
-        has_next=ladder.next_name(handoff, rules, now) is not None,
+        has_next=ladder.next_name(handoff, rules, now, attempt.contact) is not None,
         calls_back=calling_back.may_ask(handoff, fresh, rules, now),
         settles=not _elsewhere(handoff, attempt),
         inbound=attempt.inbound,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from handoff import calling_back
-from handoff.models import CallsBack, Decision, Handoff
+from handoff.models import CallsBack, Decision, Handoff, ProofAsked
 from handoff.outcomes import Outcome
 from handoff.states import CLOSED, Kind, State, Trigger
 from voice.documents import PLAIN, Script, Voice
@@ -219,7 +219,8 @@ def _menu(keys: Sequence[Key], *, brief: bool = False) -> str:
 
 def _passed(outcome: Outcome, text_sent: bool) -> str:
     if outcome.next_name:
-        return f"{_name(outcome.next_name)} is next. You can hang up. Goodbye."
+        verb = "are" if " and " in outcome.next_name else "is"
+        return f"{_name(outcome.next_name)} {verb} next. You can hang up. Goodbye."
     link = " The link in the text still works." if text_sent else ""
     return f"Nobody else is left to call.{link} Goodbye."
 
@@ -254,7 +255,8 @@ def _how_to_go_on(
         return f"Stay on the line and {presses}."
     if by_page:
         return "Hang up and answer there."
-    if not voice.screen:
+    no_pin = handoff.proof is ProofAsked.PIN and not any(key.action is Action.NO for key in keys)
+    if no_pin or not voice.screen:
         return "You can hang up."
     return "Hang up and answer by the link in the text." if text_sent else "Hang up and answer by the link."
 

@@ -124,6 +124,18 @@ def test_who_took_it_can_still_pass_it_on(world: World) -> None:
     world.reached(world.ben).press("1").hears("Thank you")
 
 
+def test_passing_it_on_names_who_is_rung_already(make_world: MakeWorld) -> None:
+    world = make_world(together=True)
+    handoff = world.open()
+    cy, ben = world.cy.let_ring(), world.ben.let_ring()
+    world.reached(world.ada).press("0").hears("Ben and Cy are next. You can hang up.")
+    ben.answer().hears("Handoff for").press("0").hears("Cy is next.")
+    cy.answer().hears("Handoff for").press("1").hears("Thank you")
+    for person in (world.ben, world.cy):
+        person.expect_text()
+    assert world.show(handoff)["state"] == "resolved"
+
+
 def test_the_last_person_is_not_offered_a_next_one(world: World) -> None:
     handoff = world.open()
     for person in (world.ada, world.ben):
