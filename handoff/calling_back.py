@@ -15,6 +15,8 @@ from handoff.states import Disposition, Trigger, target
 
 #: How long after they asked for it, as the voice says.
 WAIT_MS = 2 * MINUTE
+#: What must be left of the time then: for the phone to ring, and to hear what it is about.
+LEFT_MS = MINUTE
 #: How often one contact may ask for it, for one handoff: the others wait meanwhile.
 MOST_ASKED = 2
 #: What somebody presses who wants no more calls; it counts when it is pressed twice.
@@ -33,7 +35,7 @@ def may_ask(handoff: Handoff, attempt: Attempt, rules: Rules, now: int) -> bool:
     asked = [one for one in _backs(handoff, attempt) if one.back is CallsBack.ASKED]
     return (
         target(handoff.state, Trigger.CALL_BACK) is not None
-        and due < handoff.deadline
+        and due + LEFT_MS < handoff.deadline
         and attempt.disposition is None
         and attempt.ended_at is None
         and not attempt.inbound
