@@ -36,8 +36,9 @@ def end_attempt(
 
     What a person pressed in it stays what it was. None when the attempt had ended before. Without
     `other_number` their next number is not tried: they are on the phone with us. `was_answered`: a call that
-    was picked up, so that one which was cut off is placed again first. `trouble` is what the operator must be
-    told. A step in which everybody asked us to stop ends at once, as nobody was rung.
+    was picked up, and that nobody asked us to end, so that one which was cut off is placed again first.
+    `trouble` is what the operator must be told. A step in which everybody asked us to stop ends at once, as
+    nobody was rung.
     """
     attempt = handoff.attempt(attempt_id)
     if attempt is None or attempt.ended_at is not None:

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from handoff.changes import Draft, Rules, mark
 from handoff.ladder import may_be_rung, number_of, place_call
-from handoff.models import SERVICE, Attempt, CallsBack, Channel, Decision, EventType, Handoff
+from handoff.models import SERVICE, Attempt, Call, CallsBack, Channel, Decision, EventType, Handoff
 from handoff.moments import MINUTE, rfc3339
 from handoff.policy import Contact, step_at
 from handoff.states import Disposition, Trigger, target
 
 #: How long after they asked for it, as the voice says.
 WAIT_MS = 2 * MINUTE
+#: What must be left of the time then: for the phone to ring, and to hear what it is about.
+LEFT_MS = MINUTE
 #: How often one contact may ask for it, for one handoff: the others wait meanwhile.
 MOST_ASKED = 2
+#: What somebody presses who wants no more calls; it counts when it is pressed twice.
+_STOP = "8"
 #: Ends of an answered call that nobody may have meant: the line broke, or they hung up before our goodbye.
 CUT_OFF = frozenset({Disposition.HUNG_UP, Disposition.PROVIDER_ERROR})
 
@@ -31,7 +35,7 @@ def may_ask(handoff: Handoff, attempt: Attempt, rules: Rules, now: int) -> bool:
     asked = [one for one in _backs(handoff, attempt) if one.back is CallsBack.ASKED]
     return (
         target(handoff.state, Trigger.CALL_BACK) is not None
-        and due < handoff.deadline
+        and due + LEFT_MS < handoff.deadline
         and attempt.disposition is None
         and attempt.ended_at is None
         and not attempt.inbound
@@ -59,6 +63,12 @@ def as_asked(draft: Draft, attempt_id: str, decision: Decision, rules: Rules) ->
         at=rfc3339(due),
     )
     return _place(draft, attempt, rules, CallsBack.ASKED, due)
+
+
+def may_be_cut_off(call: Call) -> bool:
+    """Whether nobody may have meant this call to end: it was answered, and they had not just asked us to
+    stop."""
+    return call.answered_at is not None and not call.pressed.endswith(_STOP)
 
 
 def after_a_drop(draft: Draft, attempt: Attempt, rules: Rules) -> bool:

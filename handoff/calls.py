@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from handoff import attempts, effects
+from handoff import attempts, calling_back, effects
 from handoff.changes import Change
 from handoff.commands import MAX_ROUNDS, Handoffs
 from handoff.effects import Effect, EffectKind
@@ -153,12 +153,12 @@ class Calls:
         )
 
     def screener_spoke(self, call_id: str, is_screener: bool) -> None:
-        """Whether the last words heard on it were a call screener's."""
+        """Whether the last words heard on it were a call screener's. After a key none are."""
         self._change(
             call_id,
             lambda call: (
                 None
-                if call.screened is is_screener
+                if call.screened is is_screener or call.keyed
                 else call.model_copy(update={"screened": is_screener, "rev": call.rev + 1})
             ),
         )
@@ -240,7 +240,7 @@ class Calls:
                     self.handoffs.rules(),
                     now,
                     detail=detail,
-                    was_answered=call.answered_at is not None,
+                    was_answered=calling_back.may_be_cut_off(call),
                     trouble=trouble,
                 )
             )

@@ -241,12 +241,16 @@ def somebody_else(
     return any(night.rings(one) for at in left for one in at.step.contacts if one.id != attempt.contact)
 
 
-def next_name(handoff: Handoff, rules: Rules, now: int, *, passing: str) -> str | None:
-    """Who would be reached next, for "passing it to Ben"; None when nobody is left but the contact of id
-    `passing`, who is not to be told that they are the next person."""
+def next_name(handoff: Handoff, rules: Rules, now: int, passes: str | None = None) -> str | None:
+    """Who has it next, for "passing it to Ben", when the contact `passes` (an id) does so: whoever is rung
+    beside them, else the next step's people. None when nobody is left but themselves, who are not to be told
+    that they are the next person."""
+    others = [] if handoff.acknowledged or passes is None else open_calls(handoff)
+    if rung := dict.fromkeys(one.contact_name for one in others if one.contact != passes):
+        return " and ".join(rung)
     following = _following(rules.policy_for(handoff), handoff.position, _Night(handoff, now))
     people = following.step.contacts if following else ()
-    return " and ".join(one.name for one in people) if any(one.id != passing for one in people) else None
+    return " and ".join(one.name for one in people) if any(one.id != passes for one in people) else None
 
 
 def advance(draft: Draft, rules: Rules, *, at_once: bool = False, silent: bool = False) -> None:

@@ -160,7 +160,7 @@ def pass_on(handoff: Handoff, decision: Decision, rules: Rules, now: int, *, att
         handoff.acknowledged is not None and not _same(handoff.acknowledged.by, decision.by)
     ):
         return Decided(lost(Trigger.PASS_ON, handoff))
-    name = next_name(handoff, rules, now, passing=decision.by.id)
+    name = next_name(handoff, rules, now, decision.by.id)
     draft = Draft(handoff, now)
     if handoff.state is State.ACKNOWLEDGED:
         end_pause(draft, Trigger.PASS_ON, decision.by, decision.proof)

@@ -33,15 +33,19 @@ def sees_pages(services: Services, contact_id: str) -> bool:
 def said_page(services: Services, call: Call, handoff: Handoff, attempt: Attempt, text_sent: bool) -> str:
     """The sentence with the page and a code for it; empty where the link in a text does, or no page can.
 
-    The same code for the whole call, a new one after it was used.
+    The same code for the whole call, a new one after it was used. It is worth a link, so that nothing which
+    may be a mailbox hears it: before a key was pressed, the sentence tells only how to hear it.
     """
     rules = services.handoffs.rules()
     contact = rules.people.contact(call.contact)
-    asked = max(handoff.proof, rules.policy_for(handoff).proof, key=lambda one: one.rank)
     if handoff.closed or contact is None or not contact.screen:
         return ""
-    if text_sent and asked is not ProofAsked.LINK:
+    if handoff.proof is ProofAsked.PIN and contact.pin is None:  # it is asked for on the page as well
         return ""
+    if text_sent and handoff.proof is not ProofAsked.LINK:
+        return ""
+    if not (call.keyed or call.inbound):
+        return "" if text_sent else spoken_page.HOW_TO_HEAR
     until = min(services.handoffs.clock() + SPOKEN_MS, handoff.deadline)
     code = _code(services, handoff, attempt, until)
     return spoken_page.open_and_enter(services.settings.public_url + urls.code_page(), code)

@@ -19,14 +19,12 @@ from handoff.store import Plan, Store
 from voice import urls
 from voice.gateway import Gateway, GatewayError, Retryable
 from voice.guarded import blueprint
+from voice.reaching import REFUSED_TRIES, REFUSED_WAIT_MS
 
 log = structlog.get_logger(__name__)
 bp = blueprint("cards")
 
-#: How often a text that the provider did not process is tried again, how long between the tries, and how long
-#: it is worth passing on.
-REFUSED_TRIES = 5
-REFUSED_WAIT_MS = 5 * SECOND
+#: How long it is worth passing on.
 VALID_S = 10 * HOUR // SECOND
 
 

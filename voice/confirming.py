@@ -17,8 +17,9 @@ from handoff.outcomes import Outcome
 from handoff.states import CLOSED, Trigger
 from voice import codes, scripts, scripts_confirm, urls
 from voice.guarded import blueprint, services, spoken_for, twiml
-from voice.keypad import Action, keys_for, meaning
-from voice.on_the_line import SETTLING, act, text_sent, told, voice_of
+from voice.keypad import REPEAT, Action, keys_for, meaning
+from voice.on_the_line import SETTLING, act, over, text_sent, told, voice_of
+from voice.scripts_confirm import Before
 
 log = structlog.get_logger(__name__)
 bp = blueprint("confirming", secret_digits=True)
@@ -38,15 +39,17 @@ def confirm(call_id: str, attempt_id: str, key: str) -> Response:
     command = f"confirm-{attempt.id}-{turn}-{key}-{mark}"
     _, outcome = at.store.read_for(handoff.id, command)
     if outcome is None and handoff.closed:
-        return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=voice_of(call)))
+        return over(call, handoff)
     if outcome is None and not typed:
-        return _ask(call, handoff, attempt, key, turn, tries)
+        return _ask(call, handoff, attempt, key, turn, tries, Before.SILENCE if tries > 1 else Before.NOTHING)
+    if outcome is None and REPEAT in typed:  # as in the menu: no try, and no wrong one
+        return _ask(call, handoff, attempt, key, turn + 1, tries + 1, Before.NOTHING)
     if outcome is None and handoff.proof is ProofAsked.PIN and _tried_too_often(call):
         log.warning("pin_locked", contact=call.contact)
-        return _gave_up(call, handoff, attempt, locked=True)
+        return _gave_up(call, handoff, attempt, Before.LOCKED)
     outcome = outcome or _judge(call, handoff, attempt, action, key, typed, command)
     if outcome is None or not (outcome.won or outcome.state in CLOSED):
-        return _ask(call, handoff, attempt, key, turn + 1, tries + 1, wrong=True)
+        return _ask(call, handoff, attempt, key, turn + 1, tries + 1, Before.WRONG)
     return told(call, attempt, handoff.id, outcome, key, turn)
 
 
@@ -63,7 +66,9 @@ def _judge(
         return act(call, handoff, attempt, action, command, Proof.KEYPRESS_CODE)
     contact = at.handoffs.contact(call.contact)
     if pins.matches(typed, contact.pin if contact else None):
-        return act(call, handoff, attempt, action, command, Proof.KEYPRESS_PIN)
+        outcome = act(call, handoff, attempt, action, command, Proof.KEYPRESS_PIN)
+        at.store.uncount(pins.counter(call.contact), pins.TRIES_WINDOW_S)
+        return outcome
     asked = Trigger.RESOLVE if action is Action.YES else Trigger.DECLINE
     return at.handoffs.decide(
         handoff.id, command, lambda fresh, now: attempts.pin_refused(fresh, attempt, asked, now)
@@ -71,28 +76,25 @@ def _judge(
 
 
 def _ask(
-    call: Call, handoff: Handoff, attempt: Attempt, key: str, turn: int, tries: int, *, wrong: bool = False
+    call: Call, handoff: Handoff, attempt: Attempt, key: str, turn: int, tries: int, before: Before
 ) -> Response:
     if tries > scripts_confirm.MOST_TRIES:
-        return _gave_up(call, handoff, attempt)
+        return _gave_up(call, handoff, attempt, before)
     at = services()
     base = at.settings.public_url
     url = base + urls.confirm(call.id, attempt.id, key, turn=turn, tries=tries)
     again_url = base + urls.confirm(call.id, attempt.id, key, turn=turn + 1, tries=tries + 1)
     voice = voice_of(call)
     if handoff.proof is ProofAsked.PIN:
-        document = scripts_confirm.ask_pin(
-            wrong=wrong, tries=tries, url=url, again_url=again_url, voice=voice
-        )
-        return twiml(document)
+        return twiml(scripts_confirm.ask_pin(before, url=url, again_url=again_url, voice=voice))
     code = codes.code_for(at.settings.secret_keys[0], attempt.id, key, turn=turn, tries=tries)
-    return twiml(scripts_confirm.ask_code(code, tries=tries, url=url, again_url=again_url, voice=voice))
+    return twiml(scripts_confirm.ask_code(code, before, url=url, again_url=again_url, voice=voice))
 
 
-def _gave_up(call: Call, handoff: Handoff, attempt: Attempt, *, locked: bool = False) -> Response:
+def _gave_up(call: Call, handoff: Handoff, attempt: Attempt, before: Before) -> Response:
     services().calls.heard_everything(call.id)
     sent = text_sent(handoff, attempt)
-    return twiml(scripts_confirm.gave_up(handoff.proof, locked=locked, text_sent=sent, voice=voice_of(call)))
+    return twiml(scripts_confirm.gave_up(handoff.proof, before, text_sent=sent, voice=voice_of(call)))
 
 
 def _tried_too_often(call: Call) -> bool:

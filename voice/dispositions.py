@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from handoff.models import Call
 from handoff.states import CallState, Disposition
 
 #: https://www.twilio.com/docs/voice/api/call-resource#call-status-values ; `initiated` comes in callbacks
@@ -95,6 +96,18 @@ def call_state(status: str) -> CallState | None:
 def is_machine(verdict: str) -> bool:
     """Whether a call under way is given up upon this verdict of machine detection."""
     return verdict in _ACTED_UPON
+
+
+def end_of(call: Call, status: str, sip_code: int | None, answered_by: str | None) -> Disposition:
+    """What this call, which ended with this status, told us, given what we saw of it."""
+    return ended_as(
+        status,
+        was_answered=call.answered_at is not None,
+        heard_all=call.heard_all,
+        screened=call.screened,
+        sip_code=sip_code,
+        answered_by=answered_by,
+    )
 
 
 def ended_as(

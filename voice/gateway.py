@@ -73,6 +73,11 @@ class GatewayError(Exception):
         self.http_status = http_status
         self.disposition = disposition
 
+    @property
+    def detail(self) -> str:
+        """What is put down of it, for an operator."""
+        return f"Twilio error {self.code}" if self.code else str(self)
+
 
 class Permanent(GatewayError):
     """Refused, and the same request would be refused again."""

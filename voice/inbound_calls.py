@@ -18,7 +18,7 @@ from handoff.moments import HOUR, SECOND
 from handoff.people import mask
 from handoff.policy import Contact
 from handoff.states import CallState
-from voice import dialling, dispositions, inbound_words, scripts, urls
+from voice import dispositions, inbound_words, scripts, urls
 from voice.documents import Voice
 from voice.guarded import blueprint, broken, services, twiml
 
@@ -85,7 +85,7 @@ def inbound_status() -> Response:
     status, provider_id = form.get("CallStatus", ""), form.get("CallSid", "")
     if dispositions.call_state(status) is CallState.ENDED:
         by = form.get("AnsweredBy")
-        services().calls.end(_call_id(provider_id), lambda call: dialling.ended_as(call, status, None, by))
+        services().calls.end(_call_id(provider_id), lambda call: dispositions.end_of(call, status, None, by))
     return Response(status=204)
 
 

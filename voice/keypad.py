@@ -33,6 +33,7 @@ class Key:
     digit: str
     action: Action
     words: str
+    later: bool = False  #: not read the first time: few need it, and a menu must be short
 
     @property
     def spoken(self) -> str:
@@ -40,6 +41,10 @@ class Key:
         return {"*": "star", "#": "pound"}.get(self.digit, self.digit)
 
 
+REPEAT = "*"
+#: What `REPEAT` is said to be good for where the menu is not read to its end.
+MORE = "for more choices"
+_LATER = frozenset({Action.CALL_BACK, Action.STOP})
 _EVERY_KIND = tuple(Kind)
 
 #: In the order in which they are read. A kind that is missing in a row has no such key: the answer to a
@@ -54,7 +59,7 @@ _TABLE: tuple[tuple[str, Action, Mapping[Kind, str]], ...] = (
     ),
     ("0", Action.NEXT, dict.fromkeys(_EVERY_KIND, "to pass it to the next person")),
     ("9", Action.CALL_BACK, dict.fromkeys(_EVERY_KIND, "to be called back in two minutes")),
-    ("*", Action.REPEAT, dict.fromkeys(_EVERY_KIND, "to hear this again")),
+    (REPEAT, Action.REPEAT, dict.fromkeys(_EVERY_KIND, "to hear this again")),
     ("8", Action.STOP, dict.fromkeys(_EVERY_KIND, "to stop calls to this number")),
 )
 
@@ -63,7 +68,7 @@ _TABLE: tuple[tuple[str, Action, Mapping[Kind, str]], ...] = (
 ASKED_KEYS = (
     Key("1", Action.YES, "for yes"),
     Key("2", Action.NO, "for no"),
-    Key("*", Action.REPEAT, "to hear this again"),
+    Key(REPEAT, Action.REPEAT, "to hear this again"),
 )
 
 
@@ -92,7 +97,7 @@ def keys_for(
         Action.STOP: not inbound,
     }
     return tuple(
-        Key(digit, action, words[handoff.kind])
+        Key(digit, action, words[handoff.kind], later=action in _LATER)
         for digit, action, words in _TABLE
         if handoff.kind in words and offered.get(action, True)
     )

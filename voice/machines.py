@@ -9,9 +9,7 @@ from __future__ import annotations
 import structlog
 from flask import Response, request
 
-from handoff.models import Channel
-from handoff.states import Disposition
-from voice import dispositions, scripts, unattended
+from voice import dispositions, on_the_line, scripts, unattended
 from voice.documents import PLAIN, Voice
 from voice.guarded import blueprint, services, spoken_for, twiml
 
@@ -34,20 +32,14 @@ def verdict(call_id: str) -> Response:
 @bp.post("/calls/<call_id>/message")
 def message(call_id: str) -> Response:
     """What is left to a machine, when a call is sent here."""
-    call, handoff, _ = spoken_for(call_id)
-    if call is None or handoff is None or handoff.closed:
+    call, handoff, attempt = spoken_for(call_id)
+    if call is None or handoff is None or attempt is None or handoff.closed:
         return twiml(scripts.nobody_home())
     contact = services().handoffs.contact(call.contact)
-    has_text = any(
-        one.channel is Channel.TEXT
-        and one.contact == call.contact
-        and one.disposition in (None, Disposition.SENT, Disposition.DELIVERED)
-        for one in handoff.attempts
-    )
     return twiml(
         unattended.message(
             call.contact_name,
-            text_sent=has_text and (contact is None or contact.screen),
+            text_sent=on_the_line.text_sent(handoff, attempt),
             voice=Voice(language=contact.language) if contact else PLAIN,
         )
     )

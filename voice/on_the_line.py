@@ -21,8 +21,10 @@ bp = blueprint("on_the_line")
 
 #: Keys that decide something, which may need more than the key.
 SETTLING = (Action.YES, Action.NO)
-#: Documents in one call, so that somebody leaning on a key does not keep a line for ever.
+#: Documents in one call, so that somebody leaning on a key does not keep a line for ever; what ends the call
+#: anyway is done however long somebody was on hold before.
 MOST_TURNS = 40
+_LASTING = (None, Action.REPEAT, Action.STOP, Action.ACKNOWLEDGE)
 
 
 @bp.post("/calls/<call_id>/voice")
@@ -33,8 +35,8 @@ def answered(call_id: str) -> Response:
     call, handoff, attempt = spoken_for(call_id)
     if call is None or handoff is None or attempt is None:
         return twiml(scripts.nobody_home())
-    if handoff.closed:
-        return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=voice_of(call)))
+    if _not_theirs(handoff, call):
+        return over(call, handoff)
     if handoff.enrols:
         return asking.question(call, handoff, attempt)
     return twiml(_menu(call, handoff, attempt, turn=1, silent=1, listens=_screens_calls(call)))
@@ -47,8 +49,8 @@ def again(call_id: str, attempt_id: str) -> Response:
     call, handoff, attempt = spoken_for(call_id, attempt_id)
     if call is None or handoff is None or attempt is None:
         return twiml(scripts.nobody_home())
-    if handoff.closed:
-        return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=voice_of(call)))
+    if _not_theirs(handoff, call):
+        return over(call, handoff)
     turn, silent, held = _where()
     if held or _holds(handoff, call):
         return twiml(
@@ -77,6 +79,7 @@ def key(call_id: str, attempt_id: str) -> Response:
     digits = request.values.get("Digits", "") or request.args.get("key", "")
     if digits:
         at.calls.keyed(call_id)
+        call = call.model_copy(update={"keyed": True})
     late = _as_open(handoff) if handoff.closed else None
     keys = keys_for(late, has_next=False, inbound=attempt.inbound) if late else _keys(handoff, attempt)
     action = meaning(keys, digits)
@@ -86,14 +89,15 @@ def key(call_id: str, attempt_id: str) -> Response:
     if outcome is None and action is Action.STOP and turn <= MOST_TURNS:
         at.calls.pressed(call_id, digits, turn)
         return twiml(_whether_to_stop(call, attempt, turn, silent, held))
-    if outcome is None and (action in (None, Action.REPEAT) or turn > MOST_TURNS):
+    too_long = turn > MOST_TURNS and action in _LASTING
+    if outcome is None and (action in (None, Action.REPEAT) or too_long):
         if handoff.closed:
-            return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=voice_of(call)))
+            return over(call, handoff)
         return twiml(_once_more(call, handoff, attempt, action, turn, silent))
     shown = call.proof or Proof.KEYPRESS
     if outcome is None and action in SETTLING and not proofs.enough(handoff.proof, shown):
         if handoff.closed:
-            return twiml(scripts.settled(handoff, now=at.clock(), contact=call.contact, voice=voice_of(call)))
+            return over(call, handoff)
         where = urls.confirm(call_id, attempt.id, digits, turn=turn + 1, tries=1)
         return twiml(scripts.go_on(at.settings.public_url + where))
     if outcome is None:
@@ -120,7 +124,7 @@ def told(
             again_url=_again_url(call.id, attempt.id, turn=turn + 1, silent=1, held=True),
             contact=call.contact,
             text_sent=text_sent(fresh, attempt),
-            page=_page(call, fresh, attempt),
+            page=_page(call, fresh, attempt) if _holds(fresh, call) else "",
             voice=voice_of(call),
         )
     )
@@ -132,11 +136,7 @@ def settled(call_id: str) -> Response:
     call, handoff, _ = spoken_for(call_id)
     if call is None or handoff is None:
         return twiml(scripts.nobody_home())
-    if not handoff.closed:
-        return twiml(
-            scripts.taken(handoff, now=services().clock(), contact=call.contact, voice=voice_of(call))
-        )
-    return twiml(scripts.settled(handoff, now=services().clock(), contact=call.contact, voice=voice_of(call)))
+    return over(call, handoff)
 
 
 def act(
@@ -187,11 +187,12 @@ def _menu(
     silent: int,
     waits: int = 0,
     slow: bool = False,
+    every_key: bool = False,
     first: bool = False,
     listens: bool = False,
 ) -> str:
-    """`first`: as if nothing had been said yet. `listens`: words are heard too, for a screener's are among
-    them."""
+    """`first`: as if nothing had been said yet. `every_key`: as in scripts.greeting. `listens`: words
+    are heard too, for a screener's are among them."""
     voice = voice_of(call)
     heard_url = services().settings.public_url + urls.heard(call.id, attempt.id, turn=turn)
     return scripts.greeting(
@@ -207,6 +208,7 @@ def _menu(
         page=_page(call, handoff, attempt),
         waits=waits,
         slow=slow,
+        every_key=every_key,
         hears=unattended.listening(voice) if listens else None,
         voice=voice,
     )
@@ -215,10 +217,10 @@ def _menu(
 def _once_more(
     call: Call, handoff: Handoff, attempt: Attempt, action: Action | None, turn: int, silent: int
 ) -> str:
-    """`*` reads it from the start, slowly when it was read before; a key without a meaning says so. Both are
-    turns of the call."""
+    """`*` reads it from the start with every key, slowly when it was read before; a key without a meaning
+    says so. Both are turns of the call."""
     if action is Action.REPEAT and turn <= MOST_TURNS:
-        return _menu(call, handoff, attempt, turn=turn + 1, silent=1, slow=turn > 1)
+        return _menu(call, handoff, attempt, turn=turn + 1, silent=1, slow=turn > 1, every_key=True)
     if turn > MOST_TURNS or silent > scripts.LAST_TURN:
         services().calls.heard_everything(call.id)
         return scripts.goodbye_no_input(text_sent=text_sent(handoff, attempt), voice=voice_of(call))
@@ -260,7 +262,7 @@ def _keys(handoff: Handoff, attempt: Attempt) -> tuple[Key, ...]:
     fresh = handoff.attempt(attempt.id) or attempt
     return keys_for(
         handoff,
-        has_next=ladder.next_name(handoff, rules, now, passing=attempt.contact) is not None,
+        has_next=ladder.next_name(handoff, rules, now, attempt.contact) is not None,
         calls_back=calling_back.may_ask(handoff, fresh, rules, now),
         settles=not _elsewhere(handoff, attempt),
         inbound=attempt.inbound,
@@ -273,8 +275,8 @@ def _elsewhere(handoff: Handoff, attempt: Attempt) -> str:
     return scripts_confirm.elsewhere(
         handoff.proof,
         has_pin=contact is not None and contact.pin is not None,
-        text_sent=text_sent(handoff, attempt),
         screen=contact is None or contact.screen,
+        text_sent=text_sent(handoff, attempt),
     )
 
 
@@ -316,14 +318,28 @@ def _holds(handoff: Handoff, call: Call) -> bool:
     return handoff.held_by(ActorKind.CONTACT, call.contact)
 
 
+def _not_theirs(handoff: Handoff, call: Call) -> bool:
+    """Whether nothing is left to do for who is on the line: it is closed, or somebody else has it."""
+    return handoff.closed or (handoff.acknowledged is not None and not _holds(handoff, call))
+
+
+def over(call: Call, handoff: Handoff) -> Response:
+    """Tells who settled it, or who has it."""
+    say = scripts.settled if handoff.closed else scripts.taken
+    return twiml(say(handoff, now=services().clock(), contact=call.contact, voice=voice_of(call)))
+
+
 def text_sent(handoff: Handoff, attempt: Attempt) -> bool:
     """Whether a text with the link went out to this attempt's contact and they can read it, as far as is
-    known."""
+    known. One that a cap holds has not."""
     if not by_code.sees_pages(services(), attempt.contact):
         return False
     good = (None, Disposition.SENT, Disposition.DELIVERED)
     return any(
-        one.channel is Channel.TEXT and one.contact == attempt.contact and one.disposition in good
+        one.channel is Channel.TEXT
+        and one.contact == attempt.contact
+        and one.disposition in good
+        and not one.held
         for one in handoff.attempts
     )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from handoff import calling_back
-from handoff.models import CallsBack, Decision, Handoff
+from handoff.models import CallsBack, Decision, Handoff, ProofAsked
 from handoff.outcomes import Outcome
 from handoff.states import CLOSED, Kind, State, Trigger
 from voice.documents import PLAIN, Script, Voice
@@ -19,7 +19,7 @@ from voice.endings import is_contact as _is
 from voice.endings import name as _name
 from voice.endings import what_happened as _what_happened
 from voice.endings import who as _person
-from voice.keypad import Action, Key
+from voice.keypad import MORE, Action, Key
 from voice.speech import IN_THE_TEXT, THE_REST, ago, clean, count, read_aloud, sentence, sentences, span
 
 LAST_TURN = 3  #: how often a menu is read before the voice says goodbye
@@ -43,12 +43,14 @@ def greeting(
     page: str = "",
     waits: int = 0,
     slow: bool = False,
+    every_key: bool = False,
     hears: Mapping[str, str] | None = None,
     voice: Voice = PLAIN,
 ) -> str:
     """The caller word, who calls, for which agent and why, at once; then the menu. Turns count from 1, later
-    ones say the reason again, for who came in the middle. `slow`: with a breath after each sentence. `hears`:
-    what the Gather needs to take words too, which go to `key_url`.
+    ones say the reason again, for who came in the middle, and the whole menu, which the first does for
+    `every_key` only. `slow`: with a breath after each sentence. `hears`: what the Gather needs to take words
+    too, which go to `key_url`.
 
     `key_url` gets the key; `again_url` is asked when none came and should carry the next turn. After the
     last turn this is `goodbye_no_input`. `text_sent`: whether a text with the link went out to this contact;
@@ -61,12 +63,16 @@ def greeting(
         word = f"{sentence(clean(caller_word))} " if caller_word else ""
         again = f"{_BACK[back]} " if back else ""
         who = f"{word}{again}{_how_many(waits)}Handoff for {_agent(handoff)}."
-        where = page or ("" if elsewhere else _where(handoff, text_sent, voice))
+        where = "" if elsewhere else _where(handoff, text_sent, bool(page), voice)
         opening = [f"{who} {_reason(handoff, text_sent, voice)}", elsewhere, where]
     else:
         brief = sentences(_reason(handoff, text_sent, voice))[0]
         opening = ["I did not hear a key.", f"This is for {_agent(handoff)}.", brief, elsewhere]
-    said = [*opening, _menu(keys)]
+    menu = _menu(keys, brief=turn <= 1 and not every_key)
+    if any(key.action is Action.YES for key in keys):  # the page is one way more, said with the rarer keys
+        said = [*opening, menu, f"Or {page[0].lower()}{page[1:]}" if page and every_key else ""]
+    else:
+        said = [*opening, page if turn <= 1 or not text_sent else "", menu]
     return Script(voice).listen(said, keys, key_url, slow=slow, hears=hears).then(again_url)
 
 
@@ -92,7 +98,8 @@ def holding(
     handoff: Handoff, keys: Sequence[Key], *, key_url: str, again_url: str, voice: Voice = PLAIN
 ) -> str:
     """For who has it and stayed on the line: a short reminder, then a long wait. The call's limit ends it."""
-    said = [f"{_agent(handoff)} is waiting.", _menu(keys)]
+    left = [key for key in keys if key.action is not Action.ACKNOWLEDGE]  # they are on it
+    said = [f"{_agent(handoff)} is waiting.", _menu(left, brief=True)]
     return Script(voice).listen(said, keys, key_url, wait_s=HOLD_S).then(again_url)
 
 
@@ -193,21 +200,27 @@ def _reason(handoff: Handoff, text_sent: bool, voice: Voice) -> str:
     return f"It asks: {reason}" if handoff.kind is Kind.ASK else reason
 
 
-def _where(handoff: Handoff, text_sent: bool, voice: Voice) -> str:
+def _where(handoff: Handoff, text_sent: bool, by_page: bool, voice: Voice) -> str:
     if not voice.screen:
         return "I can't take the answer by phone." if handoff.kind is Kind.ASK else ""
     if text_sent:
         return "Answer by the link in the text." if handoff.kind is Kind.ASK else "The text has the link."
-    return "It is answered by link, and no text went out to you." if handoff.kind is Kind.ASK else ""
+    if handoff.kind is not Kind.ASK:
+        return ""
+    return "It is answered on a page." if by_page else "It is answered by link, and no text went out to you."
 
 
-def _menu(keys: Sequence[Key]) -> str:
-    return " ".join(f"Press {key.spoken} {key.words}." for key in keys)
+def _menu(keys: Sequence[Key], *, brief: bool = False) -> str:
+    """What each key does; `brief`: without those that few need, which star is said to be good for then."""
+    read = [key for key in keys if not (brief and key.later)]
+    more = {Action.REPEAT: MORE} if len(read) < len(keys) else {}
+    return " ".join(f"Press {key.spoken} {more.get(key.action, key.words)}." for key in read)
 
 
 def _passed(outcome: Outcome, text_sent: bool) -> str:
     if outcome.next_name:
-        return f"{_name(outcome.next_name)} is next. You can hang up. Goodbye."
+        verb = "are" if " and " in outcome.next_name else "is"
+        return f"{_name(outcome.next_name)} {verb} next. You can hang up. Goodbye."
     link = " The link in the text still works." if text_sent else ""
     return f"Nobody else is left to call.{link} Goodbye."
 
@@ -242,7 +255,8 @@ def _how_to_go_on(
         return f"Stay on the line and {presses}."
     if by_page:
         return "Hang up and answer there."
-    if not voice.screen:
+    no_pin = handoff.proof is ProofAsked.PIN and not any(key.action is Action.NO for key in keys)
+    if no_pin or not voice.screen:
         return "You can hang up."
     return "Hang up and answer by the link in the text." if text_sent else "Hang up and answer by the link."
 

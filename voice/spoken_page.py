@@ -11,6 +11,9 @@ from voice.speech import spaced
 
 _SIGNS = {".": "dot", "-": "dash", "_": "underscore", "/": "slash", ":": "colon", "~": "tilde"}
 
+#: Instead of the code, to who may be a machine. Star reads everything again, and then the code as well.
+HOW_TO_HEAR = "To hear where the page is, press star."
+
 
 def open_and_enter(page_url: str, code: str) -> str:
     """What to open, and what to enter there: digits in two groups, as one writes them down."""

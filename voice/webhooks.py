@@ -13,7 +13,7 @@ from handoff import attempts, opt_outs
 from handoff.models import Channel
 from handoff.notices import Notices
 from handoff.states import CallState, Disposition
-from voice import dialling, dispositions, troubles
+from voice import dispositions, troubles
 from voice.guarded import blueprint, services, spoken_for
 
 log = structlog.get_logger(__name__)
@@ -36,7 +36,9 @@ def call_status(call_id: str) -> Response:
         at.calls.answered(call_id, provider_id)
     elif state is CallState.ENDED:
         sip, by = form.get("SipResponseCode", type=int), form.get("AnsweredBy")
-        at.calls.end(call_id, lambda call: dialling.ended_as(call, status, sip, by), provider_id=provider_id)
+        at.calls.end(
+            call_id, lambda call: dispositions.end_of(call, status, sip, by), provider_id=provider_id
+        )
     return Response(status=204)
 
 

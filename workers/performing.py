@@ -19,7 +19,7 @@ from handoff.bootstrap import Services
 from handoff.effects import Effect, EffectKind
 from handoff.models import EventType
 from handoff.moments import SECOND
-from voice import cards, dialling
+from voice import cards, dialling, hanging_up, looking_up, texting
 
 log = structlog.get_logger(__name__)
 
@@ -106,9 +106,9 @@ def _tell_agent(services: Services, effect: Effect) -> bool:
 
 _DO: dict[EffectKind, Callable[[Services, Effect], bool]] = {
     EffectKind.PLACE_CALL: dialling.place_call,
-    EffectKind.SEND_TEXT: dialling.send_text,
-    EffectKind.HANG_UP: dialling.hang_up,
-    EffectKind.RECONCILE_CALL: dialling.reconcile_call,
+    EffectKind.SEND_TEXT: texting.send_text,
+    EffectKind.HANG_UP: hanging_up.hang_up,
+    EffectKind.RECONCILE_CALL: looking_up.reconcile_call,
     EffectKind.RESUME: _tell_agent,
     EffectKind.SEND_CARD: cards.send,
 }

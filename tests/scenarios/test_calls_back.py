@@ -34,6 +34,14 @@ def test_who_was_cut_off_is_called_again_at_once_and_only_once(make_world: MakeW
     assert world.types(handoff).count("calls_back") == 1
 
 
+def test_who_asks_us_to_stop_and_hangs_up_is_not_rung_again(world: World) -> None:
+    handoff = world.open()
+    world.reached(world.ada).press("8").hears("press 8 again").hang_up()
+    world.advance(1)
+    world.reached(world.ben).press("1").hears("Thank you")
+    assert world.dispositions(handoff) == [("ada", "hung_up"), ("ben", "resolved")]
+
+
 def test_a_call_back_that_is_needed_no_more_is_not_placed(world: World) -> None:
     handoff = world.open()
     page = world.page(world.ada)

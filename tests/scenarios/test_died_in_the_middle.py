@@ -9,7 +9,7 @@ from handoff.effects import Effect, EffectKind
 from handoff.states import CallState
 from tests.world import BEN, REASON, Agent, Fails, World, in_parallel, until
 from tests.world.processes import queues_of
-from voice import dialling
+from voice import dialling, texting
 from workers import clock
 from workers.performing import perform_effect
 
@@ -108,7 +108,7 @@ def test_a_text_whose_worker_died_is_not_sent_again(world: World) -> None:
     world.open()
     [row] = world.due_rows(EffectKind.SEND_TEXT)
     effect = Effect.model_validate_json(world.redis.hget(world.services.store.keys.effects, row))
-    in_parallel(*[lambda: dialling.send_text(world.services, effect)] * 4)
+    in_parallel(*[lambda: texting.send_text(world.services, effect)] * 4)
     assert len(world.creates("Messages")) == 1
     world.hire()
     world.reached(world.ada).press("1").hears("Thank you")

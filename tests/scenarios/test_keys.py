@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import human
-from tests.world import ADA, REASON, Agent, World
+from tests.world import ADA, REASON, Agent, MakeWorld, World
 
 
 def test_pressing_1_wakes_the_agent_and_says_who_did_it_and_how(world: World, agent: Agent) -> None:
@@ -55,6 +55,31 @@ def test_pressing_3_pauses_the_ladder_and_pressing_1_later_on_the_same_line_clea
     assert told.index("acknowledged") < told.index("resolved") and "lapsed" not in told
 
 
+def test_a_key_counts_however_long_somebody_was_on_hold(world: World) -> None:
+    handoff = world.open()
+    world.reached(world.ada).press("3").hears("You have it")
+    [attempt] = [one for one in world.show(handoff)["attempts"] if one["call"]]
+    path = f"/twilio/calls/{attempt['call']}/attempts/{attempt['id']}/key?turn=60&silent=1&held=1"
+    assert "Nothing is decided" in world.twilio(path, {"Digits": "3"}).text, "who leans on a key"
+    assert "Thank you" in world.twilio(path, {"Digits": "1"}).text
+
+
+def test_who_picks_up_when_somebody_has_it_hears_who(make_world: MakeWorld) -> None:
+    """Before the hang-up that is on its way gets there."""
+    world = make_world(together=True)
+    handoff = world.open()
+    for person in (world.ada, world.ben, world.cy):
+        person.expect_text()
+    calls = [one for one in world.show(handoff)["attempts"] if one["call"]]
+    for person in (world.ben, world.cy):
+        person.let_ring()
+    world.ada.expect_call("Handoff for").press("3").hears("You have it")
+    theirs = next(one["call"] for one in calls if one["contact"] == "ben")
+    said = world.twilio(f"/twilio/calls/{theirs}/voice", {"CallStatus": "in-progress"}).text
+    assert "Ada took it just now. You can hang up." in said and "Press" not in said
+    world.forgives_what_rang()
+
+
 def test_an_acknowledgement_lapses_and_the_next_person_is_rung(world: World, agent: Agent) -> None:
     blocked = agent.clear_wall(REASON, timeout_s=3600)
     call = world.reached(world.ada).press("3").hears("You have it for five minutes")
@@ -97,6 +122,18 @@ def test_who_took_it_can_still_pass_it_on(world: World) -> None:
     call.press("0").hears("Ben is next")
     assert world.show(handoff)["state"] == "escalating"
     world.reached(world.ben).press("1").hears("Thank you")
+
+
+def test_passing_it_on_names_who_is_rung_already(make_world: MakeWorld) -> None:
+    world = make_world(together=True)
+    handoff = world.open()
+    cy, ben = world.cy.let_ring(), world.ben.let_ring()
+    world.reached(world.ada).press("0").hears("Ben and Cy are next. You can hang up.")
+    ben.answer().hears("Handoff for").press("0").hears("Cy is next.")
+    cy.answer().hears("Handoff for").press("1").hears("Thank you")
+    for person in (world.ben, world.cy):
+        person.expect_text()
+    assert world.show(handoff)["state"] == "resolved"
 
 
 def test_the_last_person_is_not_offered_a_next_one(world: World) -> None:

@@ -155,6 +155,11 @@ def test_a_text_over_the_cap_waits_for_its_window_unless_nobody_needs_it_by_then
     world.advance(5)
     call = world.ada.let_ring()
     assert {held_text(world, one) for one in (late, withdrawn)} == {"texts"}
+    [rings] = [one for one in world.show(late)["attempts"] if one["call"]]
+    said = world.twilio(
+        f"/twilio/calls/{rings['call']}/attempts/{rings['id']}/again?turn=1&silent=1", {}
+    ).text
+    assert "Handoff for shopper" in said and "the text" not in said.lower(), "which is not there yet"
     world.http.post(f"/v1/handoffs/{withdrawn['id']}/cancellation")
     world.settle()
     assert world.dispositions(withdrawn, "text") == [("ada", "withdrawn")]

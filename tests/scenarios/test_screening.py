@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.world import OURS, MakeWorld, World
+from tests.world import ADA, OURS, MakeWorld, World
 
 PEOPLE = """
 [contacts.ada]
@@ -87,6 +87,21 @@ def test_saying_yes_is_no_yes(world: World) -> None:
     assert world.show(handoff)["state"] == "escalating"
     call.press("1").hears("Thank you")
     assert world.dispositions(handoff) == [("ada", "resolved")]
+
+
+def test_no_screener_is_taken_for_a_mailbox_by_machine_detection(
+    make_world: MakeWorld, tmp_path: Path
+) -> None:
+    """It is a machine, and the attempt would be over before the person heard of it."""
+    file = tmp_path / "people.toml"
+    steps = '[policies.default]\ndetect_machines = true\nsteps = [{contacts = ["ada"]}]\n'
+    file.write_text(PEOPLE + steps)
+    world = make_world(
+        HANDOFF_PEOPLE=str(file), HANDOFF_TO_NUMBER="", HANDOFF_RING_SECONDS="", HANDOFF_ROUNDS=""
+    )
+    world.open()
+    world.reached(world.ada).press("1").hears("Thank you")
+    assert "MachineDetection" not in world.creates(to=ADA)[0]["form"]
 
 
 def test_a_number_that_the_phone_lets_through_just_rings(world: World) -> None:

@@ -6,6 +6,7 @@ What tests of scripts share; handoffs made by the commands that lead to them are
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 from typing import Any
 
 from handoff import outcomes
@@ -13,7 +14,7 @@ from handoff.models import Actor, ActorKind, Channel, Decision, Handoff, Proof
 from handoff.moments import MINUTE
 from handoff.states import CloseReason, Kind, State
 from voice import scripts
-from voice.keypad import keys_for
+from voice.keypad import Key, keys_for
 
 NOW = 100 * MINUTE
 KEY_URL = "https://pub.example/voice/key?call=ca_1&turn=1"
@@ -55,11 +56,18 @@ def held(by: str = "Ada", kind: Kind = Kind.CLEAR) -> Handoff:
     )
 
 
-def greet(about: Handoff, turn: int = 1, text_sent: bool = True, has_next: bool = True, **urls: str) -> str:
-    """The document of this turn."""
-    keys = keys_for(about, has_next=has_next)
-    urls = {"key_url": KEY_URL, "again_url": AGAIN_URL} | urls
-    return scripts.greeting(about, keys, turn=turn, text_sent=text_sent, **urls)
+def greet(
+    about: Handoff,
+    turn: int = 1,
+    text_sent: bool = True,
+    has_next: bool = True,
+    keys: Sequence[Key] = (),
+    **more: Any,
+) -> str:
+    """The document of this turn, with `keys` or the usual ones."""
+    keys = keys or keys_for(about, has_next=has_next)
+    more = {"key_url": KEY_URL, "again_url": AGAIN_URL} | more
+    return scripts.greeting(about, keys, turn=turn, text_sent=text_sent, **more)
 
 
 def reply(outcome: outcomes.Outcome, about: Handoff, contact: str = "ada", text_sent: bool = True) -> str:

@@ -117,7 +117,7 @@ def test_9_is_a_call_in_two_minutes_and_until_then_nobody_else_is_rung() -> None
 def test_9_is_offered_twice_and_only_while_it_helps() -> None:
     handoff = opened()
     assert may_ask(handoff)
-    assert may_ask(handoff, DEADLINE - 2 * MINUTE - 1) and not may_ask(handoff, DEADLINE - 2 * MINUTE)
+    assert may_ask(handoff, DEADLINE - 3 * MINUTE - 1) and not may_ask(handoff, DEADLINE - 3 * MINUTE)
     taken = after(lifecycle.acknowledge(handoff, word(), RULES, NOW, attempt=newest(handoff).id))
     assert not may_ask(taken)
     once = asks(handoff).handoff

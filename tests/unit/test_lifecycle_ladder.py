@@ -201,9 +201,9 @@ def test_who_hears_what_their_own_key_did_is_not_cut_off_when_that_was_the_last_
 
 def test_nobody_is_the_next_person_after_themselves() -> None:
     alone = rules((ADA,), (ADA,))
-    assert ladder.next_name(opened(by=alone), alone, NOW, passing="ada") is None
+    assert ladder.next_name(opened(by=alone), alone, NOW, "ada") is None
     both = rules((ADA,), (ADA, BEN))
-    assert ladder.next_name(opened(by=both), both, NOW, passing="ada") == "Ada and Ben"
+    assert ladder.next_name(opened(by=both), both, NOW, "ada") == "Ada and Ben"
 
 
 def test_the_holder_may_pass_it_on_and_nobody_else_may() -> None:

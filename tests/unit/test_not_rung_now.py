@@ -316,6 +316,6 @@ def test_on_the_last_number_only_other_people_are_left() -> None:
 def test_who_is_next_is_who_would_be_rung() -> None:
     dozing = BEN.model_copy(update={"quiet_hours": ALWAYS})
     by = rules((ADA,), (dozing,), (CY,), quiet="skip")
-    assert next_name(opened(by=by), by, NOW, passing="ada") == "Cy"
-    assert next_name(opened(by=by), rules((ADA,), (dozing,), (CY,)), NOW, passing="ada") == "Ben", "by a text"
-    assert next_name(opened(by=rules((ADA,))), rules((ADA,)), NOW, passing="ada") is None
+    assert next_name(opened(by=by), by, NOW, "ada") == "Cy"
+    assert next_name(opened(by=by), rules((ADA,), (dozing,), (CY,)), NOW, "ada") == "Ben", "by a text"
+    assert next_name(opened(by=rules((ADA,))), rules((ADA,)), NOW, "ada") is None

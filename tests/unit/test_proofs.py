@@ -12,6 +12,7 @@ from handoff.policy import EscalationPolicy, People, Step
 from handoff.states import State
 from tests.unit.lives import ADA, BEN, NOW, RULES, opened, rules, word
 from voice import codes, scripts_confirm
+from voice.scripts_confirm import Before
 
 PIN = pins.kept("482913")
 WITH_PIN = rules((ADA.model_copy(update={"pin": PIN}),), (BEN,))
@@ -115,15 +116,28 @@ def test_the_voice_says_where_else_it_can_be_decided() -> None:
     assert said(ProofAsked.PIN, has_pin=False) == "This needs a PIN, and you have none here."
     assert "the text has the link" in said(ProofAsked.LINK)
     assert "no text went out to you" in said(ProofAsked.LINK, text_sent=False)
-    blind = scripts_confirm.elsewhere(ProofAsked.LINK, has_pin=True, text_sent=False, screen=False)
-    assert "by phone" in blind and "page" not in blind and "link" not in blind
+    blind = scripts_confirm.elsewhere(ProofAsked.LINK, has_pin=False, text_sent=False, screen=False)
+    assert blind == "You can't decide this by phone."
 
 
 def test_words_and_digits_are_taken_at_any_moment_and_something_follows() -> None:
-    code = scripts_confirm.ask_code("47", tries=1, url="https://a/c?turn=2", again_url="https://a/c?turn=3")
+    code = scripts_confirm.ask_code("47", url="https://a/c?turn=2", again_url="https://a/c?turn=3")
     assert 'numDigits="2"' in code and "To confirm, press 4 7." in code and "That was not it" not in code
-    pin = scripts_confirm.ask_pin(wrong=True, tries=2, url="https://a/c", again_url="https://a/d")
+    pin = scripts_confirm.ask_pin(Before.WRONG, url="https://a/c", again_url="https://a/d")
     assert 'finishOnKey="#"' in pin and "That PIN is not right." in pin
     for document in (code, pin):
         gather, rest = document.split("</Gather>")
         assert "<Say" not in rest and "<Redirect" in rest and "<Say" in gather
+
+
+def test_silence_is_not_called_wrong() -> None:
+    urls = {"url": "https://a/c", "again_url": "https://a/d"}
+    for before in (Before.NOTHING, Before.SILENCE):
+        for document in (
+            scripts_confirm.ask_code("47", before, **urls),
+            scripts_confirm.ask_pin(before, **urls),
+            scripts_confirm.gave_up(ProofAsked.CODE, before, text_sent=True),
+            scripts_confirm.gave_up(ProofAsked.PIN, before, text_sent=True),
+        ):
+            assert "not right" not in document and "not it" not in document
+            assert ("I did not hear" in document) is (before is Before.SILENCE)

@@ -30,11 +30,35 @@ def test_the_menu_that_is_read_is_the_menu_that_acts() -> None:
     for kind in Kind:
         for has_next in (True, False):
             about = handoff(kind)
-            said = heard(greet(about, has_next=has_next))
+            said = heard(greet(about, has_next=has_next, every_key=True))
             keys = keys_for(about, has_next=has_next)
             assert said.count("Press ") == len(keys)
             for key in keys:
                 assert f"Press {key.spoken} {key.words}." in said
+
+
+def test_the_first_menu_is_over_in_eleven_seconds_and_star_has_the_rest() -> None:
+    for kind in Kind:
+        about = handoff(kind)
+        keys = keys_for(about, has_next=True, calls_back=True)
+        first = heard(greet(about, keys=keys))
+        menu = first[first.index("Press ") :]
+        assert len(menu) <= 11 * 14 and menu.endswith("Press star for more choices.")
+        assert "9" not in menu and "8" not in menu
+        assert heard(greet(about, keys=keys, turn=2)).endswith("Press 8 to stop calls to this number.")
+    only = keys_for(handoff(), has_next=True, inbound=True)
+    assert heard(greet(handoff(), keys=only)).endswith("Press star to hear this again."), (
+        "nothing is left out"
+    )
+
+
+def test_a_page_without_a_text_is_one_way_more_or_the_only_one() -> None:
+    page = "Open handoff dot example slash c, and enter 4 8 2, 1 3 4."
+    assert "Open" not in heard(greet(handoff(), text_sent=False, page=page)), "keys do, and the menu is short"
+    assert heard(greet(handoff(), text_sent=False, page=page, every_key=True)).endswith(f"Or o{page[1:]}")
+    for turn in (1, 2):
+        said = heard(greet(handoff(Kind.ASK), turn, text_sent=False, page=page))
+        assert f"{page} Press 3" in said, "it is said again, since nothing else does"
 
 
 def test_a_question_is_asked_as_one_and_sends_people_to_the_link() -> None:
@@ -64,7 +88,7 @@ def test_silence_is_asked_about_twice_and_then_decides_nothing() -> None:
     ), "whoever came in the middle hears what it is about"
     long = heard(greet(handoff(reason="The cart is locked. Then there was more to say."), turn=2))
     assert "The cart is locked. Press 1" in long
-    assert len(second) < len(heard(greet(handoff(), turn=1)))
+    assert len(second) < len(heard(greet(handoff(), every_key=True)))
     last = greet(handoff(), turn=4)
     assert last == scripts.goodbye_no_input(text_sent=True)
     assert heard(last) == "Nothing is decided. The link in the text still works. Goodbye."

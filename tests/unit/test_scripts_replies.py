@@ -60,7 +60,7 @@ def test_who_takes_a_question_is_sent_to_the_link() -> None:
 def test_passing_it_on_names_who_is_next() -> None:
     about = handoff()
     passed = outcomes.won(Trigger.PASS_ON, about, next_name="Ben and Cy")
-    assert heard(reply(passed, about)) == "Ben and Cy is next. You can hang up. Goodbye."
+    assert heard(reply(passed, about)) == "Ben and Cy are next. You can hang up. Goodbye."
     nobody = outcomes.won(Trigger.PASS_ON, about)
     assert heard(reply(nobody, about)).startswith("Nobody else is left to call.")
 
