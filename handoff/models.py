@@ -91,6 +91,7 @@ class CallsBack(StrEnum):
 
     DROPPED = "dropped"  #: the line was cut, or they hung up, and nothing was decided
     ASKED = "asked"  #: they asked for it by a key
+    CALLER = "caller"  #: somebody who called us from their number asked for it, and showed nothing else
 
 
 class Channel(StrEnum):

@@ -87,7 +87,7 @@ def test_a_call_back_goes_to_their_own_number_unless_it_rings_already() -> None:
     change = inbound.call_back(ringing, BEN, BEN.number, "ca_b", RULES, NOW)
     assert change is not None
     check(ringing, change)
-    assert [(call.number, call.back) for call in change.calls] == [(BEN.number, "asked")]
+    assert [(call.number, call.back) for call in change.calls] == [(BEN.number, "caller")]
     [effect] = change.effects
     assert effect.kind is EffectKind.PLACE_CALL and effect.due > NOW, "their line has to be free first"
     held = after(lifecycle.acknowledge(opened(), word(), RULES, NOW))
