@@ -11,7 +11,7 @@ import redis
 import structlog
 from flask import Response, request
 
-from handoff import callers, code_book, inbound, pins
+from handoff import callers, code_book, pins
 from handoff.errors import HandoffError
 from handoff.models import Call, Proof
 from handoff.moments import HOUR, SECOND
@@ -104,7 +104,7 @@ bp.register_error_handler(Exception, failed)
 
 def _contact() -> Contact | None:
     """The contact whose number the caller shows, which proves nothing."""
-    return inbound.whose(services().handoffs.rules().people, request.form.get("From", ""))
+    return services().handoffs.rules().people.whose(request.form.get("From", ""))
 
 
 def _ask(turn: int, silent: int) -> Response:

@@ -200,3 +200,14 @@ def test_the_requester_can_not_say_it_either() -> None:
     said = Decision(by=AGENT, channel=Channel.CALL, proof=Proof.KEYPRESS, at=NOW)
     with pytest.raises(Forbidden):
         lifecycle.resolve(handoff, said, people(record), NOW)
+
+
+def test_whose_number_it_is_takes_in_who_was_enrolled_and_agreed_to_it() -> None:
+    known = people(with_(YES)).people
+    [agreed] = filter(None, [known.whose(ONE)])
+    assert (agreed.id, agreed.pin) == ("dora", "kept")
+    assert known.whose(TWO) is None, "they were not asked on that one"
+    assert [known.anybody_at(one) is not None for one in (ONE, TWO, ADA.number)] == [True] * 3
+    assert people(RECORD).people.whose(ONE) is None
+    taken = with_(YES, contact=DORA.model_copy(update={"numbers": (ADA.number,)}))
+    assert people(taken).people.whose(ADA.number) == ADA, "the operator's word counts more"
