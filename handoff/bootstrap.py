@@ -67,7 +67,7 @@ def build(settings: Settings, *, clock: Callable[[], int] = now_ms) -> Services:
         calls=calls,
         claims=Claims(calls, pacer),
         pacer=pacer,
-        enrolments=Enrolments(handoffs, contacts, settings.twilio_from),
+        enrolments=Enrolments(handoffs, contacts, settings.twilio_from, settings.text_sender),
         waiting=Waiting(store, settings.waiters_per_worker),
         gateway=TwilioGateway(
             settings.twilio_account_sid,
