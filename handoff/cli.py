@@ -18,8 +18,9 @@ import redis
 from handoff import keys, resume, states
 from handoff.config import BadSettings
 from handoff.errors import HandoffError, Invalid
-from handoff.models import Rights, Urgency
+from handoff.models import Urgency
 from handoff.moments import rfc3339
+from handoff.rights import Rights
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -7,10 +7,11 @@ Contacts of the people file and the environment are the operator's word, and not
 from __future__ import annotations
 
 from handoff import effects, enrolment, pins
-from handoff.commands import MAX_ROUNDS, Handoffs
+from handoff.commands import Handoffs
 from handoff.effects import Effect
 from handoff.enrolment import Enrolment
 from handoff.errors import Conflict, Invalid, NotFound, TooManyRequests, Unavailable
+from handoff.loop import MAX_ROUNDS
 from handoff.models import Actor, Channel
 from handoff.moments import DAY, SECOND
 from handoff.people import is_assigned, mask

@@ -13,9 +13,10 @@ from zoneinfo import ZoneInfo
 from handoff.bootstrap import Services
 from handoff.errors import Invalid
 from handoff.messages import OpenRequest
-from handoff.models import ApiKey, Channel, Handoff, Urgency
+from handoff.models import Channel, Handoff, Urgency
 from handoff.people import mask
 from handoff.policy import Contact, EscalationPolicy, People, only
+from handoff.rights import ApiKey
 from handoff.web import timeline
 
 TEST_TIMEOUT_S = 300

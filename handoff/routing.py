@@ -7,8 +7,9 @@ from __future__ import annotations
 from handoff import proofs
 from handoff.errors import Forbidden, Invalid
 from handoff.messages import OpenRequest
-from handoff.models import ProofAsked, Rights, Urgency
+from handoff.models import ProofAsked, Urgency
 from handoff.policy import People, Standing, only
+from handoff.rights import Rights
 
 #: What a key may ask for when its record says nothing.
 EVERYTHING = Rights()

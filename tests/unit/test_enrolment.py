@@ -12,8 +12,9 @@ from handoff.effects import Effect, EffectKind
 from handoff.enrolment import Consent, Enrolment, answered, question
 from handoff.errors import Forbidden, Invalid
 from handoff.messages import OpenRequest
-from handoff.models import Actor, ActorKind, Channel, Decision, Handoff, Proof, Rights
+from handoff.models import Actor, ActorKind, Channel, Decision, Handoff, Proof
 from handoff.policy import Contact, Standing
+from handoff.rights import Rights
 from handoff.states import Disposition, State
 
 from .lives import ADA, AGENT, NOW, RULES, after, opened, word
