@@ -241,6 +241,8 @@ def asked(rights: Rights, **fields: object) -> Handoff:
         (Rights(policies=("night",)), {}, "'default'"),
         (Rights(policies=()), {"policy": "default"}, "'default'"),
         (Rights(contacts=("ben",)), {"contact": "ada"}, "'contact:ada'"),
+        (Rights(contacts=("ben",)), {"contact": "nobody"}, "'contact:nobody'"),  # nobody is found by trying
+        (Rights(policies=("night",)), {"policy": "none-such"}, "'none-such'"),
         (Rights(urgency=Urgency.NORMAL), {"urgency": "critical"}, "normal at most"),
     ],
 )
