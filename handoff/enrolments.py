@@ -14,7 +14,7 @@ from handoff.errors import Conflict, Invalid, NotFound, TooManyRequests, Unavail
 from handoff.loop import MAX_ROUNDS
 from handoff.models import Actor, Channel
 from handoff.moments import DAY, SECOND
-from handoff.people import is_assigned, mask
+from handoff.people import is_assigned, is_premium, mask
 from handoff.policy import Contact
 from handoff.states import CloseReason
 from handoff.store import Done, EnrolledContacts, EnrolmentChange, Plan
@@ -43,6 +43,8 @@ class Enrolments:
                 raise Invalid.field(f"numbers.{place}", "is the number that we call from")
             if not is_assigned(number):
                 raise Invalid.field(f"numbers.{place}", "is in no range of numbers that its country has")
+            if is_premium(number):
+                raise Invalid.field(f"numbers.{place}", "is a premium-rate number, and nobody's telephone")
         kept = pins.kept(pin) if pin else None
         for _ in range(MAX_ROUNDS):
             found = self.contacts.read(contact.id)
