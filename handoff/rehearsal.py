@@ -26,6 +26,8 @@ _REASON = "This is a test call. Nothing is wrong. Please press 1, so that we kno
 REACHED = "can be reached."
 #: How long is waited for the next line of a test call.
 _LOOK_S = 0.3
+#: Contacts that are named to who asks for one that there is not.
+_MOST_NAMED = 20
 
 
 def who(
@@ -56,8 +58,9 @@ def _chosen(people: People, policy: str | None, contact: str | None) -> Escalati
     if contact is not None:
         found = people.contact(contact)
         if found is None:
-            known = ", ".join(one.id for one in people.contacts)
-            raise Invalid.field("contact", f"There is no contact {contact!r}; there are {known}.")
+            known = [one for one in people.ids if people.contact(one)]
+            some = ", ".join(known[:_MOST_NAMED]) + (", …" if len(known) > _MOST_NAMED else "")
+            raise Invalid.field("contact", f"There is no contact {contact!r}; there are {some}.")
         return only(found, people.default)
     named = people.policy(policy) if policy else people.default
     if named is None:

@@ -35,12 +35,10 @@ def said_page(services: Services, call: Call, handoff: Handoff, attempt: Attempt
 
     The same code for the whole call, a new one after it was used.
     """
-    rules = services.handoffs.rules()
-    contact = rules.people.contact(call.contact)
-    asked = max(handoff.proof, rules.policy_for(handoff).proof, key=lambda one: one.rank)
+    contact = services.handoffs.rules().people.contact(call.contact)
     if handoff.closed or contact is None or not contact.screen:
         return ""
-    if text_sent and asked is not ProofAsked.LINK:
+    if text_sent and handoff.proof is not ProofAsked.LINK:
         return ""
     until = min(services.handoffs.clock() + SPOKEN_MS, handoff.deadline)
     code = _code(services, handoff, attempt, until)
