@@ -132,7 +132,7 @@ class Enrolments:
         if not enrolment.takes_cards(contact):
             why = "can't see a screen" if not contact.screen else "takes no texts"
             raise Conflict(f"{contact.name} {why}, and the card is behind a link in a text.")
-        if self._stopped(contact):
+        if self.stopped(contact.number):
             raise Conflict(f"{contact.name} has texted STOP, and gets no texts before they text START.")
         store, now = self.handoffs.store, self.handoffs.clock()
         if store.over_rate(f"card:{contact_id}", TIMES_A_DAY, DAY // SECOND):
@@ -152,13 +152,13 @@ class Enrolments:
         if not isinstance(store.commit(Plan(finish=effect), self.handoffs.clock()), Done):
             return None
         contact = self.handoffs.contact(effect.subject)
-        if contact is None or not enrolment.takes_cards(contact) or self._stopped(contact):
+        if contact is None or not enrolment.takes_cards(contact) or self.stopped(contact.number):
             return None
         return contact
 
-    def _stopped(self, contact: Contact) -> bool:
-        """Whether they want no texts from us: what we were told, not what the provider let us guess."""
-        found = self.handoffs.opt_outs.of(Channel.TEXT, contact.number, self._text_sender)
+    def stopped(self, number: str) -> bool:
+        """Whether no texts are wanted on this number (E.164): what we were told, not what the provider let us guess."""
+        found = self.handoffs.opt_outs.of(Channel.TEXT, number, self._text_sender)
         return found is not None and not found.tried_again
 
     def _ask(self, record: Enrolment, before: Enrolment | None, by: Actor, now: int) -> Enrolment | None:

@@ -58,8 +58,8 @@ def _chosen(people: People, policy: str | None, contact: str | None) -> Escalati
     if contact is not None:
         found = people.contact(contact)
         if found is None:
-            known = [one for one in people.ids if people.contact(one)]
-            some = ", ".join(known[:_MOST_NAMED]) + (", …" if len(known) > _MOST_NAMED else "")
+            ids = [one for one in people.ids if people.contact(one)]
+            some = ", ".join(ids[:_MOST_NAMED]) + (", …" if len(ids) > _MOST_NAMED else "")
             raise Invalid.field("contact", f"There is no contact {contact!r}; there are {some}.")
         return only(found, people.default)
     named = people.policy(policy) if policy else people.default
