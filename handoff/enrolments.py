@@ -157,7 +157,8 @@ class Enrolments:
         return contact
 
     def stopped(self, number: str) -> bool:
-        """Whether no texts are wanted on this number (E.164): what we were told, not what the provider let us guess."""
+        """Whether no texts are wanted on this number (E.164): by what we were told, not by what the provider
+        let us guess."""
         found = self.handoffs.opt_outs.of(Channel.TEXT, number, self._text_sender)
         return found is not None and not found.tried_again
 

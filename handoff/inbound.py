@@ -31,6 +31,9 @@ from handoff.states import CallState, Disposition, State
 LOOK_AFTER_MS = MINUTE
 #: How long after their key they are called back, ms: their line must be free again.
 BACK_AFTER_MS = 8 * SECOND
+#: How often one contact is called back for one handoff on nobody's word but a caller ID's: whoever shows
+#: their number could use up its caps, so that what comes next would be held.
+MOST_BACKS = 2
 #: What an attempt comes to when its caller goes on to the next thing without a key.
 LEFT = Disposition.NO_INPUT
 
@@ -83,9 +86,15 @@ def call_back(
 ) -> Change | None:
     """Whoever showed this number wants it called back. It proves nothing, so that it takes nothing from what
     the contact may ask for with a key (calling_back.py), and the number's caps hold it as any call. None when
-    that phone rings for it already, or nobody is to be rung for it now."""
+    that phone rings for it already, was called back often enough, or nobody is to be rung for it now."""
     ringing = any(one.contact == contact.id for one in open_calls(handoff))
-    if ringing or handoff.acknowledged is not None or Channel.CALL not in contact.channels:
+    backs = [one for one in handoff.attempts if (one.contact, one.back) == (contact.id, CallsBack.CALLER)]
+    if (
+        ringing
+        or len(backs) >= MOST_BACKS
+        or handoff.acknowledged is not None
+        or Channel.CALL not in contact.channels
+    ):
         return None
     draft = Draft(handoff, now)
     at = handoff.position or Position(round=0, step=0)

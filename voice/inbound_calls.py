@@ -30,7 +30,7 @@ bp = blueprint("inbound_calls")
 #: and this person has a few live ones, so that an hour of guessing hits one in 10,000 times.
 TRIES = 3
 #: How often one person may be called back in an hour on nobody's word but the caller ID's, beside all caps.
-BACK_AN_HOUR, WINDOW_S = 6, HOUR // SECOND
+BACK_AN_HOUR, WINDOW_S = 3, HOUR // SECOND
 CALL_BACK = "9"
 
 

@@ -113,7 +113,8 @@ def test_9_calls_back_the_contacts_own_number_once_and_says_nothing_of_what_wait
         "If something waits for you, we call you."
     )
     world.advance(10)
-    world.ada.expect_call("Handoff for shopper").press("1").hears("Thank you")
+    back = world.ada.expect_call("A caller from this number asked us to call back. Handoff for shopper")
+    back.press("1").hears("Thank you")
     world.advance(10)
     assert world.show(handoff)["settlement"]["proof"] == "keypress"
     assert "calls_back" in world.types(handoff)
