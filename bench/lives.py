@@ -13,8 +13,9 @@ from handoff.claims import Claims
 from handoff.commands import Handoffs
 from handoff.effects import EffectKind
 from handoff.messages import OpenRequest
-from handoff.models import Actor, ActorKind, ApiKey, Channel, Decision, Handoff, Proof
+from handoff.models import Actor, ActorKind, Channel, Decision, Handoff, Proof
 from handoff.people import of_environment, parse_people
+from handoff.rights import ApiKey
 from handoff.states import Disposition, Kind
 from handoff.store import Store
 from handoff.store.plan import Plan, write

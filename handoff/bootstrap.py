@@ -16,10 +16,11 @@ from handoff import config, keys, logs, people
 from handoff.calls import Calls
 from handoff.changes import Rules
 from handoff.claims import Claims
-from handoff.commands import Enqueue, Handoffs, RulesOfNow
+from handoff.commands import Handoffs
 from handoff.config import Settings
 from handoff.enrolled_source import EnrolledPeople
 from handoff.enrolments import Enrolments
+from handoff.loop import Enqueue, RulesOfNow
 from handoff.moments import DAY, SECOND, now_ms
 from handoff.people_file import BadPeople
 from handoff.people_source import PeopleFile
@@ -68,7 +69,7 @@ def build(settings: Settings, *, clock: Callable[[], int] = now_ms) -> Services:
         calls=calls,
         claims=Claims(calls, pacer),
         pacer=pacer,
-        enrolments=Enrolments(handoffs, contacts, settings.twilio_from),
+        enrolments=Enrolments(handoffs, contacts, settings.twilio_from, settings.text_sender),
         waiting=Waiting(store, settings.waiters_per_worker),
         gateway=TwilioGateway(
             settings.twilio_account_sid,

@@ -13,8 +13,9 @@ from collections.abc import Callable
 from handoff import attempts, ids, inbound
 from handoff.calls import Calls
 from handoff.changes import Change
-from handoff.commands import MAX_ROUNDS, Handoffs
+from handoff.commands import Handoffs
 from handoff.errors import Unavailable
+from handoff.loop import MAX_ROUNDS
 from handoff.models import Call, Handoff, Proof
 from handoff.policy import Contact
 from handoff.states import CLOSED, CallState, State

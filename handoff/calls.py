@@ -12,9 +12,10 @@ from typing import Any
 
 from handoff import attempts, calling_back, effects
 from handoff.changes import Change
-from handoff.commands import MAX_ROUNDS, Handoffs
+from handoff.commands import Handoffs
 from handoff.effects import Effect, EffectKind
 from handoff.errors import Unavailable
+from handoff.loop import MAX_ROUNDS
 from handoff.models import Call, EventType, Handoff
 from handoff.moments import MINUTE, SECOND
 from handoff.notices import Notices, Trouble, proven_by_answer, proven_by_placing

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from handoff import attempts, effects, ladder
 from handoff.calls import CREATE_LIMIT_MS, RECONCILE_AFTER_MS, Calls, moved_on
 from handoff.changes import Change
-from handoff.commands import MAX_ROUNDS
 from handoff.effects import Effect
 from handoff.errors import Unavailable
 from handoff.limits import Held
+from handoff.loop import MAX_ROUNDS
 from handoff.models import Call, Channel, Handoff, Urgency
 from handoff.moments import SECOND
 from handoff.states import CallState, Disposition

@@ -20,8 +20,9 @@ import redis
 from handoff import keys, resume, states
 from handoff.config import BadSettings
 from handoff.errors import HandoffError, Invalid
-from handoff.models import Rights, Urgency
+from handoff.models import Urgency
 from handoff.moments import rfc3339
+from handoff.rights import Rights
 
 if TYPE_CHECKING:
     from handoff.bootstrap import Services

@@ -10,11 +10,14 @@ import hashlib
 import hmac
 import unicodedata
 
-from handoff.moments import MINUTE
+from handoff.moments import DAY, MINUTE
 
 DIGITS = 6
 #: A code that was said aloud is good for no longer, ms; a call lasts ten minutes at most.
 SPOKEN_MS = 15 * MINUTE
+#: One that stands in a text is good until the deadline, but no longer than this, ms: a handoff may be open
+#: for three months, in which a patient guesser would find it.
+TEXTED_MS = DAY
 
 
 def derive(server_key: str, handoff_id: str, contact_id: str, place: str, number: int) -> str:

@@ -7,13 +7,14 @@ Contacts of the people file and the environment are the operator's word, and not
 from __future__ import annotations
 
 from handoff import effects, enrolment, pins
-from handoff.commands import MAX_ROUNDS, Handoffs
+from handoff.commands import Handoffs
 from handoff.effects import Effect
 from handoff.enrolment import Enrolment
 from handoff.errors import Conflict, Invalid, NotFound, TooManyRequests, Unavailable
-from handoff.models import Actor
+from handoff.loop import MAX_ROUNDS
+from handoff.models import Actor, Channel
 from handoff.moments import DAY, SECOND
-from handoff.people import is_assigned, mask
+from handoff.people import is_assigned, is_premium, mask
 from handoff.policy import Contact
 from handoff.states import CloseReason
 from handoff.store import Done, EnrolledContacts, EnrolmentChange, Plan
@@ -25,10 +26,11 @@ TIMES_A_DAY = 3
 class Enrolments:
     """Commands on enrolled contacts. Every method answers only after its change was committed."""
 
-    def __init__(self, handoffs: Handoffs, contacts: EnrolledContacts, our_number: str):
-        """`our_number` (E.164) is the one that calls are placed from."""
+    def __init__(self, handoffs: Handoffs, contacts: EnrolledContacts, our_number: str, text_sender: str):
+        """`our_number` (E.164) is the one that calls are placed from; `text_sender` is what texts come from,
+        that number or a Messaging Service."""
         self.handoffs, self.contacts = handoffs, contacts
-        self._our_number = our_number
+        self._our_number, self._text_sender = our_number, text_sender
 
     def enrol(self, contact: Contact, pin: str | None, by: Actor) -> tuple[Enrolment, bool]:
         """Enrols a contact and has them asked by a call; the record, and whether it is new. The same once
@@ -41,6 +43,8 @@ class Enrolments:
                 raise Invalid.field(f"numbers.{place}", "is the number that we call from")
             if not is_assigned(number):
                 raise Invalid.field(f"numbers.{place}", "is in no range of numbers that its country has")
+            if is_premium(number):
+                raise Invalid.field(f"numbers.{place}", "is a premium-rate number, and nobody's telephone")
         kept = pins.kept(pin) if pin else None
         for _ in range(MAX_ROUNDS):
             found = self.contacts.read(contact.id)
@@ -128,6 +132,8 @@ class Enrolments:
         if not enrolment.takes_cards(contact):
             why = "can't see a screen" if not contact.screen else "takes no texts"
             raise Conflict(f"{contact.name} {why}, and the card is behind a link in a text.")
+        if self.stopped(contact.number):
+            raise Conflict(f"{contact.name} has texted STOP, and gets no texts before they text START.")
         store, now = self.handoffs.store, self.handoffs.clock()
         if store.over_rate(f"card:{contact_id}", TIMES_A_DAY, DAY // SECOND):
             raise TooManyRequests(
@@ -140,12 +146,21 @@ class Enrolments:
 
     def claim_card(self, effect: Effect) -> Contact | None:
         """Takes the text that offers the card, for sending: from here on it is never sent again, whatever
-        becomes of this process. None when somebody else took it, or the contact gets no such texts now."""
+        becomes of this process. None when somebody else took it, or the contact gets no such texts now, as
+        after a STOP."""
         store = self.handoffs.store
         if not isinstance(store.commit(Plan(finish=effect), self.handoffs.clock()), Done):
             return None
         contact = self.handoffs.contact(effect.subject)
-        return contact if contact and enrolment.takes_cards(contact) else None
+        if contact is None or not enrolment.takes_cards(contact) or self.stopped(contact.number):
+            return None
+        return contact
+
+    def stopped(self, number: str) -> bool:
+        """Whether no texts are wanted on this number (E.164): by what we were told, not by what the provider
+        let us guess."""
+        found = self.handoffs.opt_outs.of(Channel.TEXT, number, self._text_sender)
+        return found is not None and not found.tried_again
 
     def _ask(self, record: Enrolment, before: Enrolment | None, by: Actor, now: int) -> Enrolment | None:
         """The record with a new handoff that asks, once committed; None when somebody was quicker."""

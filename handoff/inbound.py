@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from handoff import effects, ids
 from handoff.changes import Change, Draft, Rules, open_calls
+from handoff.ladder import place_call
 from handoff.models import (
     SERVICE,
     Attempt,
@@ -23,20 +24,18 @@ from handoff.models import (
     Proof,
 )
 from handoff.moments import MINUTE, SECOND
-from handoff.policy import Contact, People, step_at
+from handoff.policy import Contact, step_at
 from handoff.states import CallState, Disposition, State
 
 #: When a call to us is looked up first, should the callback that ends it be lost, ms.
 LOOK_AFTER_MS = MINUTE
 #: How long after their key they are called back, ms: their line must be free again.
 BACK_AFTER_MS = 8 * SECOND
+#: How often one contact is called back for one handoff on nobody's word but a caller ID's: whoever shows
+#: their number could use up its caps, so that what comes next would be held.
+MOST_BACKS = 2
 #: What an attempt comes to when its caller goes on to the next thing without a key.
 LEFT = Disposition.NO_INPUT
-
-
-def whose(people: People, number: str) -> Contact | None:
-    """The contact who has this number (E.164); no two have the same."""
-    return next((one for one in people.contacts if number in one.numbers), None)
 
 
 def waiting(found: Iterable[Handoff], contact: Contact, rules: Rules, now: int) -> list[Handoff]:
@@ -54,7 +53,7 @@ def enter(
     """They called us, showed who they are, and hear of this handoff now: an attempt that holds no ladder up,
     in a call that was answered before it was recorded. With the row that looks the call up."""
     draft = Draft(handoff, now)
-    attempt = _attempt(draft, contact, number, call_id, inbound=True)
+    attempt = _attempt(draft, contact, number, call_id)
     call = Call(
         id=call_id,
         contact=contact.id,
@@ -77,7 +76,7 @@ def enter(
 def go_on(handoff: Handoff, contact: Contact, call: Call, now: int) -> tuple[Change, Call]:
     """They hear of another handoff in the same call: its change, and the call that carries it too."""
     draft = Draft(handoff, now)
-    attempt = _attempt(draft, contact, call.number, call.id, inbound=True)
+    attempt = _attempt(draft, contact, call.number, call.id)
     entry = CallEntry(handoff=handoff.id, attempt=attempt.id)
     return draft.change(), call.model_copy(update={"entries": (*call.entries, entry), "rev": call.rev + 1})
 
@@ -85,28 +84,24 @@ def go_on(handoff: Handoff, contact: Contact, call: Call, now: int) -> tuple[Cha
 def call_back(
     handoff: Handoff, contact: Contact, number: str, call_id: str, rules: Rules, now: int
 ) -> Change | None:
-    """They asked to be called back, on their own number. None when that phone rings for it already, or nobody
-    is to be rung for it now."""
+    """Whoever showed this number wants it called back. It proves nothing, so that it takes nothing from what
+    the contact may ask for with a key (calling_back.py), and the number's caps hold it as any call. None when
+    that phone rings for it already, was called back often enough, or nobody is to be rung for it now."""
     ringing = any(one.contact == contact.id for one in open_calls(handoff))
-    if ringing or handoff.acknowledged is not None or Channel.CALL not in contact.channels:
+    backs = [one for one in handoff.attempts if (one.contact, one.back) == (contact.id, CallsBack.CALLER)]
+    if (
+        ringing
+        or len(backs) >= MOST_BACKS
+        or handoff.acknowledged is not None
+        or Channel.CALL not in contact.channels
+    ):
         return None
     draft = Draft(handoff, now)
-    attempt = _attempt(draft, contact, number, call_id, back=CallsBack.ASKED)
-    policy = rules.policy_for(handoff)
-    ring_s = step_at(policy, handoff.position or Position(round=0, step=0)).ring_s
-    draft.calls.append(
-        Call(
-            id=call_id,
-            contact=contact.id,
-            contact_name=contact.name,
-            number=number,
-            entries=(CallEntry(handoff=handoff.id, attempt=attempt.id),),
-            ring_s=ring_s,
-            back=CallsBack.ASKED,
-            created_at=now,
-        )
-    )
-    draft.effects.append(effects.place_call(call_id, now + BACK_AFTER_MS))
+    at = handoff.position or Position(round=0, step=0)
+    ring_s, line = step_at(rules.policy_for(handoff), at).ring_s, contact.numbers.index(number)
+    why, due = CallsBack.CALLER, now + BACK_AFTER_MS
+    attempt = place_call(draft, contact, at, ring_s, line, back=why, due=due, call_id=call_id)
+    draft.note(EventType.CALLS_BACK, SERVICE, attempt=attempt, contact=contact.id, call=call_id, why=why)
     return draft.change()
 
 
@@ -122,15 +117,7 @@ def _waits_for(handoff: Handoff, contact: Contact, rules: Rules, now: int) -> bo
     return any(one.id == contact.id for step in steps for one in step.contacts)
 
 
-def _attempt(
-    draft: Draft,
-    contact: Contact,
-    number: str,
-    call_id: str,
-    *,
-    inbound: bool = False,
-    back: CallsBack | None = None,
-) -> Attempt:
+def _attempt(draft: Draft, contact: Contact, number: str, call_id: str) -> Attempt:
     """Puts the attempt and its line on the record, in the step that the ladder is in."""
     at = draft.handoff.position
     attempt = Attempt(
@@ -143,11 +130,9 @@ def _attempt(
         call=call_id,
         line=contact.numbers.index(number),
         number=number,
-        inbound=inbound,
-        back=back,
+        inbound=True,
         started_at=draft.now,
     )
     draft.set(attempts=(*draft.handoff.attempts, attempt))
-    what = EventType.CALLED_IN if inbound else EventType.CALLS_BACK
-    draft.note(what, SERVICE, attempt=attempt.id, contact=contact.id, call=call_id, why=back)
+    draft.note(EventType.CALLED_IN, SERVICE, attempt=attempt.id, contact=contact.id, call=call_id)
     return attempt

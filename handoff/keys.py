@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Literal
 
 from handoff import ids
-from handoff.models import ApiKey, Handoff, Rights
+from handoff.models import Handoff
+from handoff.rights import ApiKey, Rights
 from handoff.store import Store, sha256
 
 

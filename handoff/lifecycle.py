@@ -2,7 +2,7 @@
 
 Pure functions of (handoff, command, rules, now). They answer with a `Decided`: the outcome to tell, and
 the `Change` to commit, which is nothing at all when the command lost. They do not read, write, ring or
-wait: commands.py commits a change in one atomic step, workers/ and voice/ perform its effects.
+wait: loop.py commits a change in one atomic step, workers/ and voice/ perform its effects.
 `now` and every moment are milliseconds since 1970, UTC.
 """
 
@@ -37,10 +37,10 @@ from handoff.models import (
     Handoff,
     Proof,
     Result,
-    Rights,
 )
 from handoff.moments import DAY, MINUTE, SECOND, rfc3339
 from handoff.outcomes import lost, won
+from handoff.rights import Rights
 from handoff.states import CloseReason, Disposition, Kind, State, Trigger, target
 
 MAX_ANSWER = 10_000  # characters of a free-text answer

@@ -91,6 +91,7 @@ class CallsBack(StrEnum):
 
     DROPPED = "dropped"  #: the line was cut, or they hung up, and nothing was decided
     ASKED = "asked"  #: they asked for it by a key
+    CALLER = "caller"  #: somebody who called us from their number asked for it, and showed nothing else
 
 
 class Channel(StrEnum):
@@ -342,26 +343,3 @@ class Call(Record):
     keyed: bool = False  # a key was pressed, whatever it means: no machine has the line
     pressed: str = ""  # every key that counted, in order, for "what did they press?"
     pressed_turn: int = 0  # the document in which the newest of them was pressed
-
-
-class Rights(Record):
-    """How far an agent's key goes: None allows every policy, or every contact, that there is."""
-
-    policies: tuple[str, ...] | None = None
-    contacts: tuple[str, ...] | None = None
-    urgency: Urgency = Urgency.CRITICAL  # the most urgent that it may ask for
-    share: int = 100  # per cent of a number's caps that its calls may use up, 1 to 100
-
-
-class ApiKey(StoredRecord):
-    """A key's record; the key itself is kept only as a hash."""
-
-    v: Literal[1] = 1
-    id: str
-    hash: str  # hex SHA-256 of the key
-    agent: str
-    scopes: tuple[Literal["agent", "operator"], ...]
-    rights: Rights = Rights()
-    created: int
-    last_used: int | None = None
-    revoked: int | None = None

@@ -97,10 +97,10 @@ def is_assigned(number: str) -> bool:
     return phonenumbers.is_valid_number(phonenumbers.parse(number))
 
 
-def spaced(number: str) -> str:
-    """An E.164 number as people write it: `+1 212-555-0123`."""
-    international = phonenumbers.PhoneNumberFormat.INTERNATIONAL
-    return phonenumbers.format_number(phonenumbers.parse(number), international)
+def is_premium(number: str) -> bool:
+    """Whether a call to an E.164 number costs its caller extra, and earns whoever has it money."""
+    found = phonenumbers.number_type(phonenumbers.parse(number))
+    return bool(found == phonenumbers.PhoneNumberType.PREMIUM_RATE)
 
 
 def mask(number: str) -> str:
@@ -108,7 +108,7 @@ def mask(number: str) -> str:
     return "…" + number[-4:]
 
 
-def spaced_number(number: str) -> str:
+def spaced(number: str) -> str:
     """A number as people write it, such as +1 212 555 0100."""
     parsed = phonenumbers.parse(number)
     written = phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.INTERNATIONAL)

@@ -16,9 +16,9 @@ import secrets
 _N, _R, _P = 2**13, 8, 1
 _KEPT = re.compile(r"scrypt:([A-Za-z0-9_-]{22}):([A-Za-z0-9_-]{43})")
 PIN = re.compile(r"[0-9]{6,12}")
-#: Tries for one person in an hour, by page and by phone, over all handoffs: a requester may open as many as
-#: it likes. At this rate six digits last for years; who was locked out by somebody else's tries can still be
-#: helped by an operator.
+#: Tries for one person in an hour over all handoffs, of which a requester may open as many as it likes; see
+#: `counter`. Whoever goes on at this rate without a pause, and is not seen in the log, has one chance in four
+#: at a PIN of six digits within a year.
 TRIES_PER_PERSON, TRIES_WINDOW_S = 30, 3_600
 _LONGEST = 100  # characters of a try that are looked at
 _NOBODYS = f"scrypt:{'A' * 22}:{'A' * 43}"
@@ -48,9 +48,11 @@ def matches(given: str, pin: str | None) -> bool:
     return hmac.compare_digest(_hash(given[:_LONGEST], salt), right) and pin is not None
 
 
-def counter(contact_id: str) -> str:
-    """Under which name the tries for this person are counted (Store.over_rate)."""
-    return f"pin-of:{contact_id}"
+def counter(contact_id: str, *, anybody: bool = False) -> str:
+    """Under which name the tries for this person are counted (Store.over_rate). `anybody`: where no more was
+    shown than a name or a caller ID. Those are counted apart, so that a stranger who tries there locks nobody
+    out of a call that we placed to them, or of their own link."""
+    return f"pin-of:{contact_id}" + (":anybody" if anybody else "")
 
 
 def mark(pin: str) -> str:

@@ -144,6 +144,17 @@ class People(Record):
         return {number: one.id for one in self.contacts for number in one.numbers}
 
     @cached_property
+    def _callable_by_number(self) -> Mapping[str, Contact]:
+        enrolled = (one.contact for id_, one in self.enrolled.items() if id_ not in self._by_id)
+        everybody = (*filter(None, enrolled), *self.contacts)
+        return {number: one for one in everybody for number in one.numbers}
+
+    @cached_property
+    def _asked_by_number(self) -> Mapping[str, Contact]:
+        asked = filter(None, (one.asked for one in self.enrolled.values()))
+        return {number: one for one in asked for number in one.numbers}
+
+    @cached_property
     def ids(self) -> tuple[str, ...]:
         """Everybody's id, sorted, also of those who may not be called."""
         return tuple(sorted({*self._by_id, *self.enrolled}))
@@ -158,6 +169,16 @@ class People(Record):
         if found := self._by_id.get(contact_id):
             return found
         return enrolled.contact if (enrolled := self.enrolled.get(contact_id)) else None
+
+    def whose(self, number: str) -> Contact | None:
+        """The contact who may be called on this number (E.164). The operator's word counts more than an
+        enrolment."""
+        return self._callable_by_number.get(number)
+
+    def anybody_at(self, number: str) -> Contact | None:
+        """The contact with this number (E.164), also one who was enrolled and has not said that they may be
+        called on it."""
+        return self.whose(number) or self._asked_by_number.get(number)
 
     def contact_for(self, handoff: Handoff, contact_id: str) -> Contact | None:
         """The same for this handoff: one that asks whether somebody may be called knows nobody else."""

@@ -13,9 +13,10 @@ from zoneinfo import ZoneInfo
 from handoff.bootstrap import Services
 from handoff.errors import Invalid
 from handoff.messages import OpenRequest
-from handoff.models import ApiKey, Channel, Handoff, ProofAsked, Urgency
+from handoff.models import Channel, Handoff, ProofAsked, Urgency
 from handoff.people import mask
 from handoff.policy import Contact, EscalationPolicy, People, Step, only
+from handoff.rights import ApiKey
 from handoff.web import timeline
 
 TEST_TIMEOUT_S = 300
@@ -25,6 +26,8 @@ _REASON = "This is a test call. Nothing is wrong. Please press 1, so that we kno
 REACHED = "can be reached."
 #: How long is waited for the next line of a test call.
 _LOOK_S = 0.3
+#: Contacts that are named to who asks for one that there is not.
+_MOST_NAMED = 20
 
 
 def who(
@@ -63,8 +66,9 @@ def _chosen(people: People, policy: str | None, contact: str | None) -> Escalati
     if contact is not None:
         found = people.contact(contact)
         if found is None:
-            known = ", ".join(one.id for one in people.contacts)
-            raise Invalid.field("contact", f"There is no contact {contact!r}; there are {known}.")
+            ids = [one for one in people.ids if people.contact(one)]
+            some = ", ".join(ids[:_MOST_NAMED]) + (", …" if len(ids) > _MOST_NAMED else "")
+            raise Invalid.field("contact", f"There is no contact {contact!r}; there are {some}.")
         return only(found, people.default)
     named = people.policy(policy) if policy else people.default
     if named is None:

@@ -7,8 +7,9 @@ from __future__ import annotations
 from handoff import proofs
 from handoff.errors import Forbidden, Invalid
 from handoff.messages import OpenRequest
-from handoff.models import ProofAsked, Rights, Urgency
+from handoff.models import ProofAsked, Urgency
 from handoff.policy import People, Standing, only
+from handoff.rights import Rights
 
 #: What a key may ask for when its record says nothing.
 EVERYTHING = Rights()
@@ -17,23 +18,22 @@ EVERYTHING = Rights()
 def reached(request: OpenRequest, people: People, rights: Rights) -> tuple[str, Urgency]:
     """The name of the policy that applies to a request, and how urgent it is.
 
-    Raises Invalid for a policy or contact that there is not, Forbidden for what the key may not ask for.
+    Raises Forbidden for what the key may not ask for, whether or not there is such a policy or contact, so
+    that nobody is found out by trying; Invalid for one that there is not.
     """
     if request.contact is not None:
-        allowed = rights.contacts is None or request.contact in rights.contacts
+        _allowed(request.contact, rights.contacts, "ask for")
         contact = people.contact(request.contact)
         if contact is None:
-            raise Invalid.field("contact", _why_not(request.contact, people if allowed else None))
+            raise Invalid.field("contact", _why_not(request.contact, people))
         policy = only(contact, people.default)
     else:
-        named = people.policy(request.policy) if request.policy else people.routed(request.metadata)
+        name = request.policy or people.routed(request.metadata).name
+        _allowed(name, rights.policies, "reach people by")
+        named = people.policy(name)
         if named is None:
-            raise Invalid.field("policy", f"There is no escalation policy {request.policy!r}.")
+            raise Invalid.field("policy", f"There is no escalation policy {name!r}.")
         policy = named
-        allowed = rights.policies is None or policy.name in rights.policies
-    if not allowed:
-        asked = f"ask for {request.contact!r}" if request.contact else f"reach people by {policy.name!r}"
-        raise Forbidden(f"This API key may not {asked}.")
     if request.urgency is None:
         return policy.name, min(policy.urgency, rights.urgency, key=lambda one: one.rank)
     urgency = Urgency(request.urgency)
@@ -63,9 +63,14 @@ def proof(request: OpenRequest, policy: str, people: People) -> ProofAsked:
     return needed
 
 
-def _why_not(contact_id: str, people: People | None) -> str:
-    """Why nobody of this id can be reached; `people` None: whoever asks is told nothing of them."""
-    enrolled = people.enrolled.get(contact_id) if people else None
+def _allowed(wanted: str, may: tuple[str, ...] | None, doing: str) -> None:
+    if may is not None and wanted not in may:
+        raise Forbidden(f"This API key may not {doing} {wanted!r}.")
+
+
+def _why_not(contact_id: str, people: People) -> str:
+    """Why nobody of this id can be reached."""
+    enrolled = people.enrolled.get(contact_id)
     if enrolled is None:
         return f"There is no contact {contact_id!r}."
     if enrolled.standing is Standing.REFUSED:

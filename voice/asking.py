@@ -74,6 +74,7 @@ def key(call_id: str, attempt_id: str) -> Response:
         return _over(call, at.handoffs.get(handoff.id))
     record = at.enrolments.contacts.read(call.contact)
     card = record is not None and enrolment.gets_card(record, handoff.id)
+    card = card and not at.enrolments.stopped(call.number)
     return twiml(scripts_asking.kept(outcome, handoff, card=card, voice=_voice(call)))
 
 

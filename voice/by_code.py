@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from handoff import code_book
-from handoff.codes import SPOKEN_MS
+from handoff.codes import SPOKEN_MS, TEXTED_MS
 from handoff.commands import Handoffs
 from handoff.config import Settings
 from handoff.models import Attempt, Call, Handoff, ProofAsked
@@ -46,18 +46,17 @@ def said_page(services: Services, call: Call, handoff: Handoff, attempt: Attempt
         return ""
     if not (call.keyed or call.inbound):
         return "" if text_sent else spoken_page.HOW_TO_HEAR
-    until = min(services.handoffs.clock() + SPOKEN_MS, handoff.deadline)
-    code = _code(services, handoff, attempt, until)
+    code = _code(services, handoff, attempt, SPOKEN_MS)
     return spoken_page.open_and_enter(services.settings.public_url + urls.code_page(), code)
 
 
 def text_without_link(services: Services, handoff: Handoff, attempt: Attempt) -> str:
-    """The text for a contact without a screen: whom to call, and the code to enter, good until the
-    deadline."""
-    code = _code(services, handoff, attempt, handoff.deadline)
+    """The text for a contact without a screen: whom to call, and the code to enter."""
+    code = _code(services, handoff, attempt, TEXTED_MS)
     return sms.text_with_code(handoff, services.settings.twilio_from, code)
 
 
-def _code(services: Services, handoff: Handoff, attempt: Attempt, until: int) -> str:
-    keys = services.settings.secret_keys
+def _code(services: Services, handoff: Handoff, attempt: Attempt, for_ms: int) -> str:
+    """A code that is good for so long, and no longer than until the deadline."""
+    keys, until = services.settings.secret_keys, min(services.handoffs.clock() + for_ms, handoff.deadline)
     return code_book.give(services.handoffs, keys, handoff.id, attempt.contact, attempt.id, until)

@@ -1,7 +1,8 @@
 """Somebody calls our number: who they are, what waits for them, and being called back.
 
 Caller ID proves nothing: from a contact's number one is asked for a PIN or a code, and hears nothing before
-that, not even that anybody is known here. A PIN or code is in no URL, no log, no record and no command's id.
+that, not who is known here nor whether anything waits. That a number is some contact's can be told from being
+asked, by whoever shows it as theirs. A PIN or code is in no URL, no log, no record and no command's id.
 After it the call is one like ours: on_the_line.py reads the menu and acts. Rules: handoff/inbound.py.
 """
 
@@ -11,7 +12,7 @@ import redis
 import structlog
 from flask import Response, request
 
-from handoff import callers, code_book, inbound, pins
+from handoff import callers, code_book, pins
 from handoff.errors import HandoffError
 from handoff.models import Call, Proof
 from handoff.moments import HOUR, SECOND
@@ -25,11 +26,11 @@ from voice.guarded import blueprint, broken, services, twiml
 log = structlog.get_logger(__name__)
 bp = blueprint("inbound_calls")
 
-#: Tries in one call, and for one person in an hour, by phone and on pages together (web/pin.py). A code has a
-#: million values and this person has a few live ones, so that an hour of guessing hits one in 10,000 times.
-TRIES, TRIES_PER_PERSON, WINDOW_S = 3, 30, HOUR // SECOND
+#: Tries in one call; for one person in an hour there are pins.TRIES_PER_PERSON. A code has a million values
+#: and this person has a few live ones, so that an hour of guessing hits one in 10,000 times.
+TRIES = 3
 #: How often one person may be called back in an hour on nobody's word but the caller ID's, beside all caps.
-BACK_AN_HOUR = 6
+BACK_AN_HOUR, WINDOW_S = 3, HOUR // SECOND
 CALL_BACK = "9"
 
 
@@ -104,7 +105,7 @@ bp.register_error_handler(Exception, failed)
 
 def _contact() -> Contact | None:
     """The contact whose number the caller shows, which proves nothing."""
-    return inbound.whose(services().handoffs.rules().people, request.form.get("From", ""))
+    return services().handoffs.rules().people.whose(request.form.get("From", ""))
 
 
 def _ask(turn: int, silent: int) -> Response:
@@ -122,7 +123,8 @@ def _shown(contact: Contact, provider_id: str, turn: int, given: str) -> tuple[P
     PIN and code are both looked at in any case, so that the time taken tells nothing.
     """
     at = services()
-    many = at.store.over_rate(f"pin-of:{contact.id}", TRIES_PER_PERSON, WINDOW_S)
+    counter = pins.counter(contact.id, anybody=True)
+    many = at.store.over_rate(counter, pins.TRIES_PER_PERSON, pins.TRIES_WINDOW_S)
     right = pins.matches(given, contact.pin)
     found = code_book.find(at.handoffs, at.settings.secret_keys, given)
     if many:

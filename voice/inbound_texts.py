@@ -19,7 +19,6 @@ from handoff.models import Channel
 from handoff.moments import HOUR, SECOND
 from handoff.notices import Notices, Stopped
 from handoff.policy import Contact
-from handoff.states import CLOSED, State
 from handoff.store import Done, Plan, sha256
 from voice.guarded import blueprint, services, twiml
 
@@ -32,8 +31,8 @@ STOP_WORDS = frozenset({"STOP", "STOPALL", "UNSUBSCRIBE", "END", "QUIT", "CANCEL
 START_WORDS = frozenset({"START", "YES", "UNSTOP"})
 HELP_WORDS = frozenset({"HELP", "INFO"})
 REPLY = "To answer, use the link in our text, or call this number. Nobody reads texts here."
-#: How many open handoffs of each state are looked through for one that is theirs, and how often in an hour.
-LOOKED_AT, LOOKS = 100, 20
+#: How often in an hour it is looked whether anything waits for somebody who texts.
+LOOKS = 20
 
 
 @bp.post("/texts/inbound")
@@ -44,7 +43,7 @@ def inbound() -> Response:
     log.info("text_in", known=contact is not None, word=word)
     if contact is None:
         return _nothing()
-    sender, at = request.form.get("MessagingServiceSid") or request.form.get("To", ""), services()
+    at, sender = services(), _sender()
     if word == "STOP":
         _keep(opt_outs.no_more_texts(contact.id, contact.name, number, sender, Stopped.TEXT, at.clock()))
         return _nothing()
@@ -78,10 +77,18 @@ def _told() -> str | None:
     return request.form.get("OptOutType", "").upper() or None
 
 
+def _sender() -> str:
+    """Our sender that the text is about, by the name under which we text: a number in a Messaging Service
+    shares the STOPs of the service (https://www.twilio.com/docs/messaging/services), and a text to it names
+    both."""
+    named = [request.form.get(one, "") for one in ("MessagingServiceSid", "To")]
+    ours = services().settings.text_sender
+    return ours if ours in named else next(filter(None, named), "")
+
+
 def _known(number: str) -> Contact | None:
-    """Whose number it is."""
-    people = services().handoffs.rules().people
-    return next((one for one in people.contacts if number in one.numbers), None)
+    """Whose number it is. A STOP counts before they said that they may be called, too."""
+    return services().handoffs.rules().people.anybody_at(number)
 
 
 def _keep(notices: Notices) -> None:
@@ -94,17 +101,11 @@ def _keep(notices: Notices) -> None:
 
 
 def _waits_for(contact: Contact, number: str) -> bool:
-    """Whether something open was brought to them. Looks at the newest only, and not too often."""
+    """Whether something open was brought to them. Does not look too often."""
     store = services().store
     if store.over_rate(f"texts-in:{sha256(number)}", LOOKS, HOUR // SECOND):
         return False
-    for state in State:
-        if state in CLOSED:
-            continue
-        found, _ = store.page(agent=None, state=state, before=None, limit=LOOKED_AT)
-        if any(one.contact == contact.id for handoff in found for one in handoff.attempts):
-            return True
-    return False
+    return bool(store.open_of(contact.id, 1))
 
 
 def _may_reply(number: str) -> bool:

@@ -26,7 +26,11 @@ LAST_TURN = 3  #: how often a menu is read before the voice says goodbye
 HOLD_S = 60  #: between two reminders to somebody who clears the wall while on the line
 
 #: Said to whoever was on the line before.
-_BACK = {CallsBack.DROPPED: "We were cut off.", CallsBack.ASKED: "You asked to be called back."}
+_BACK = {
+    CallsBack.DROPPED: "We were cut off.",
+    CallsBack.ASKED: "You asked to be called back.",
+    CallsBack.CALLER: "A caller from this number asked us to call back.",
+}
 
 
 def greeting(

@@ -9,7 +9,7 @@ import re
 from bisect import bisect_left
 
 from handoff.models import Handoff
-from handoff.people import spaced_number
+from handoff.people import spaced
 from handoff.states import Kind
 from voice.speech import tidy
 
@@ -58,7 +58,7 @@ def text_with_code(handoff: Handoff, number: str, code: str) -> str:
 
     Nothing in it is a link, whatever an agent wrote. `number` is ours, E.164.
     """
-    return _text(handoff, f"Call {spaced_number(number)} and enter {code}.")
+    return _text(handoff, f"Call {spaced(number)} and enter {code}.")
 
 
 def _text(handoff: Handoff, way: str) -> str:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from handoff.limits import RESERVE, Held, Limits
-from handoff.models import Call, Urgency
+from handoff.models import Call, CallsBack, Urgency
 from handoff.moments import DAY
 from handoff.store.connection import Connections
 from handoff.store.keyspace import Keyspace
@@ -96,8 +96,9 @@ class Pacer:
     def _ask(self, call: Call, urgency: Urgency, now: int, what: str, share: int = 100) -> list[str]:
         begun = self._beginnings(call.number)
         own = self._beginnings(call.number, call.api_key) if call.api_key and share < 100 else begun
-        # A call back goes on with one that was begun: the caps are there for new ones.
-        more = 1 if call.back is not None else 0
+        # A call back goes on with one that was begun: the caps are there for new ones. But for one that
+        # nobody has shown to be theirs.
+        more = 1 if call.back in (CallsBack.ASKED, CallsBack.DROPPED) else 0
         return self._run(
             call.id, urgency, call.created_at, now, what, share, self._limits, begun, own, more=more
         )

@@ -19,9 +19,10 @@ import structlog
 from pydantic import ValidationError
 
 from handoff.effects import Effect
-from handoff.models import ApiKey, Call, Event, Handoff
+from handoff.models import Call, Event, Handoff
 from handoff.moments import DAY
 from handoff.outcomes import Outcome
+from handoff.rights import ApiKey
 from handoff.states import CLOSED, State
 from handoff.store import listing
 from handoff.store.codes import Codes

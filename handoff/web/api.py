@@ -9,8 +9,9 @@ from handoff.addresses import UnsafeUrl, check_url
 from handoff.commands import fingerprint
 from handoff.errors import Forbidden, Invalid
 from handoff.messages import CommentRequest, EmptyRequest, OpenRequest, ResolutionRequest
-from handoff.models import ApiKey, AskResult, Channel, Decision, Handoff, Proof
+from handoff.models import AskResult, Channel, Decision, Handoff, Proof
 from handoff.outcomes import Outcome
+from handoff.rights import ApiKey
 from handoff.states import CloseReason, Kind, State
 from handoff.store import sha256
 from handoff.views import EventList, EventView, HandoffList, HandoffView

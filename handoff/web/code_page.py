@@ -3,10 +3,12 @@
 The code was said by the voice, or stands in a text without a link. It opens the person's own page once; what
 is done there is person.py's business. GET changes nothing, and every wrong code gets the same words.
 
-What guessing brings: there are 1,000,000 codes. With 20 of them live (those that were said are for a quarter
-of an hour at most) and TRIES_AN_HOUR in vain for the whole installation, whoever guesses without a pause has
-a chance of 20 * 60 / 1,000,000, or one in 800, to hit one in an hour, and the log is full of it. Right codes
-don't count. Whoever uses the tries up keeps others from this page for an hour; links and keys go on working.
+What guessing brings: there are 1,000,000 codes. Here only those count that the voice said, which are live for
+a quarter of an hour at most; those that are texted to somebody who can't see a page live longer and open
+nothing here. With 20 of them live and TRIES_AN_HOUR in vain for the whole installation, whoever guesses
+without a pause has a chance of 20 * 60 / 1,000,000, or one in 800, to hit one in an hour, and the log is full
+of it. Right codes don't count, and neither do the tries of an address that has had its own. Whoever uses the
+tries up from several addresses keeps others from this page for an hour; links and keys go on working.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from handoff import code_book, links
 from handoff.errors import BadRequest, Unavailable
-from handoff.moments import HOUR, MINUTE, SECOND
+from handoff.moments import HOUR, SECOND
+from handoff.store import Code
 from handoff.web import person, rates
 from handoff.web.bodies import whole_body
 from handoff.web.context import services
@@ -28,9 +31,8 @@ from handoff.web.person_page import rendered
 log = structlog.get_logger(__name__)
 bp = Blueprint("code_page", __name__)
 
-#: Codes from one address in ten minutes, and in vain for the whole installation in an hour.
-TRIES_FROM_HERE, FROM_HERE_WINDOW_S = 10, 10 * MINUTE // SECOND
-TRIES_AN_HOUR, WINDOW_S = 60, HOUR // SECOND
+#: Codes in vain in an hour, from one address and for the whole installation.
+TRIES_FROM_HERE, TRIES_AN_HOUR, WINDOW_S = 10, 60, HOUR // SECOND
 SUBJECT, COUNTER = "code-form", "codes"
 REFUSED = "This code opens nothing. It has six digits, and works once and not for long."
 
@@ -49,16 +51,19 @@ def enter() -> AnyResponse:
     if not genuine(SUBJECT, nonce):
         return _ask(403, "This form is too old. Please enter the code again.")
     at = services()
-    here = rates.over_from_here("code", TRIES_FROM_HERE, FROM_HERE_WINDOW_S)
-    if rates.over(COUNTER, TRIES_AN_HOUR, WINDOW_S) or here:
+    here = f"code:{rates.origin()}"
+    # In this order: else one address could use up what is there for all.
+    if rates.over(here, TRIES_FROM_HERE, WINDOW_S) or rates.over(COUNTER, TRIES_AN_HOUR, WINDOW_S):
         log.warning("codes_tried_too_often")
         return _ask(429, "Too many codes were tried. Please wait, or use the phone or the link in a text.")
     keys = at.settings.secret_keys
     found = code_book.find(at.handoffs, keys, request.form.get("code", ""))
-    if found is None or not code_book.use(at.handoffs, found, f"form-{nonce.partition('.')[0]}"):
+    command = f"form-{nonce.partition('.')[0]}"
+    if found is None or not _opens(found[1]) or not code_book.use(at.handoffs, found, command):
         log.warning("code_refused")
         return _ask(403, REFUSED)
-    at.store.uncount(COUNTER, WINDOW_S)
+    for counter in (here, COUNTER):
+        at.store.uncount(counter, WINDOW_S)
     _, code = found
     log.info("code_used", handoff=code.handoff, contact=code.contact)
     link = code_book.link_of(at.handoffs, keys, code)
@@ -69,6 +74,12 @@ bp.register_error_handler(redis.RedisError, person.not_now)
 bp.register_error_handler(Unavailable, person.not_now)
 bp.register_error_handler(413, person.too_large)
 bp.register_error_handler(BadRequest, person.broken_off)
+
+
+def _opens(code: Code) -> bool:
+    """Whether a page is of use to whom the code belongs to, and they are still among the people."""
+    contact = services().handoffs.contact(code.contact)
+    return contact is not None and contact.screen
 
 
 def _ask(status: int = 200, notice: str = "") -> AnyResponse:

@@ -10,7 +10,8 @@ from handoff import keys
 from handoff.bootstrap import Services
 from handoff.errors import Forbidden, NotFound, Unauthorized
 from handoff.ids import HANDOFF, is_id
-from handoff.models import Actor, ActorKind, ApiKey, Handoff
+from handoff.models import Actor, ActorKind, Handoff
+from handoff.rights import ApiKey
 
 
 def services() -> Services:

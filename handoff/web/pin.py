@@ -186,5 +186,7 @@ def _too_often(handoff: Handoff | None, named: list[Contact]) -> bool:
     if handoff is None:
         return many
     counts = [rates.over(f"pin:{handoff.id}", TRIES, TRIES_WINDOW_S)]
-    counts += [rates.over(pins.counter(one.id), pins.TRIES_PER_PERSON, pins.TRIES_WINDOW_S) for one in named]
+    for one in named:
+        counter = pins.counter(one.id, anybody=True)
+        counts.append(rates.over(counter, pins.TRIES_PER_PERSON, pins.TRIES_WINDOW_S))
     return many or any(counts)

@@ -20,8 +20,9 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from handoff import keys, links, sessions
 from handoff.errors import Unavailable
-from handoff.models import Actor, ActorKind, ApiKey
+from handoff.models import Actor, ActorKind
 from handoff.moments import HOUR, SECOND
+from handoff.rights import ApiKey
 from handoff.web import context, rates
 from handoff.web.bodies import whole_body
 from handoff.web.context import services

@@ -165,8 +165,10 @@ def _called_in(story: Story, event: Event) -> Line:
 
 def _calls_back(story: Story, event: Event) -> Line:
     who = story.person(event)
-    asked = event.data.get("why") == CallsBack.ASKED
-    why = f"{who} asked to be called back" if asked else f"The call with {who} broke off"
+    why = {
+        CallsBack.ASKED: f"{who} asked to be called back",
+        CallsBack.CALLER: f"A caller who showed {who}’s number asked to be called back",
+    }.get(event.data.get("why", CallsBack.DROPPED), f"The call with {who} broke off")
     when = f" at {_until(event, 'at')}" if "at" in event.data else ""
     return _line(event, f"{why}: {who} is called again{when}.", Tone.REACH)
 

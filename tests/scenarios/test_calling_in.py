@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from devphone.testing import CallOnPhone
+from handoff import pins
 from tests.world import OURS, REASON, MakeWorld, World
 
 PIN = "719204"
@@ -80,6 +81,7 @@ def test_a_stranger_hears_one_sentence_and_who_is_wrong_three_times_the_same(wor
     for one in (stranger, call):
         world.advance_until(lambda one=one: one.record()["status"] == "completed", "the voice hangs up")
     assert "called_in" not in world.types(handoff)
+    assert not world.services.store.over_rate(pins.counter("ada"), 1, 60), "Ada's own tries are left to her"
 
 
 def test_a_caller_who_is_settled_away_hears_who_did_it_and_holds_no_ladder_up(world: World) -> None:
@@ -111,7 +113,8 @@ def test_9_calls_back_the_contacts_own_number_once_and_says_nothing_of_what_wait
         "If something waits for you, we call you."
     )
     world.advance(10)
-    world.ada.expect_call("Handoff for shopper").press("1").hears("Thank you")
+    back = world.ada.expect_call("A caller from this number asked us to call back. Handoff for shopper")
+    back.press("1").hears("Thank you")
     world.advance(10)
     assert world.show(handoff)["settlement"]["proof"] == "keypress"
     assert "calls_back" in world.types(handoff)

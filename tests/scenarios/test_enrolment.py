@@ -7,8 +7,11 @@ from typing import Any
 import httpx2
 
 from devphone.testing import CallOnPhone, Device
+from handoff import effects
 from handoff.effects import EffectKind
-from tests.world import ADA, World
+from handoff.store import Plan
+from tests.world import ADA, OURS, World
+from voice import urls
 from workers import clock
 
 DORA, DORAS_OTHER = "+12125550126", "+12125550127"
@@ -152,6 +155,35 @@ def test_who_is_taken_out_is_not_called_and_a_call_that_asks_is_withdrawn(world:
     assert enrol(world, id="dora-2").status_code == 201, "the number is free again"
     asked(world).press("2")
     world.settle()
+
+
+def test_who_was_enrolled_may_call_us_and_is_heard_when_they_text_stop(world: World) -> None:
+    at = world.services.settings.public_url
+    world.phone.line(OURS).sends_calls_to(
+        at + urls.inbound_calls(), status_callback=at + urls.inbound_status()
+    )
+    world.phone.line(OURS).sends_texts_to(at + urls.inbound_texts())
+    enrol(world, pin="719204")
+    said(world, asked(world), "1", "Thank you")
+    dora(world).expect_text()
+    dora(world).texts(OURS, "STOP")
+    world.forgives_what_rang()  # Twilio's own answer
+    [kept] = world.operator.http.get("/v1/opt-outs").json()["opt_outs"]
+    assert (kept["contact"], kept["channel"], kept["how"]) == ("dora", "text", "text")
+    due, now = effects.send_card("dora", world.services.clock()), world.services.clock()
+    world.services.store.commit(Plan(effects=[due]), now)
+    world.services.enqueue([due.id])
+    world.settle()
+    refused = world.operator.http.post("/v1/contacts/dora/card")
+    assert refused.status_code == 409 and "STOP" in refused.text
+    assert len(world.creates("Messages")) == 1, "not even the card that was due is sent"
+    handoff = world.open(contact="dora", timeout_s=3600)
+    dora(world).let_ring().decline()
+    call = dora(world).calls(OURS).hears("Enter your PIN or your code")
+    for digit in "719204#":
+        call.press(digit)
+    call.hears("One thing waits for you. Handoff for shopper.").press("1").hears("Thank you")
+    assert world.show(handoff)["settlement"]["proof"] == "keypress+pin"
 
 
 def test_a_card_is_offered_to_those_of_the_environment_as_well(world: World) -> None:

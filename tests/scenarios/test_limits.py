@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from handoff import keys
-from handoff.models import EventType, Rights
+from handoff.models import EventType
+from handoff.rights import Rights
 from tests.world import REASON, MakeWorld, Opened, World
 
 ADA = "Ada=+12125550123"

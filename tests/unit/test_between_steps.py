@@ -12,10 +12,11 @@ from handoff.changes import Rules
 from handoff.effects import EffectKind, timer_id
 from handoff.errors import Forbidden, Invalid
 from handoff.messages import OpenRequest
-from handoff.models import Channel, Handoff, Rights, Urgency
+from handoff.models import Channel, Handoff, Urgency
 from handoff.moments import SECOND
 from handoff.policy import Contact, EscalationPolicy, People, Step
 from handoff.quiet import QuietHours
+from handoff.rights import Rights
 from handoff.states import Disposition, State
 
 from .lives import ADA, BEN, NOW, after, calls_of, opening, word
@@ -240,6 +241,8 @@ def asked(rights: Rights, **fields: object) -> Handoff:
         (Rights(policies=("night",)), {}, "'default'"),
         (Rights(policies=()), {"policy": "default"}, "'default'"),
         (Rights(contacts=("ben",)), {"contact": "ada"}, "ask for 'ada'"),
+        (Rights(contacts=("ben",)), {"contact": "nobody"}, "ask for 'nobody'"),  # nobody is found by trying
+        (Rights(policies=("night",)), {"policy": "none-such"}, "'none-such'"),
         (Rights(urgency=Urgency.NORMAL), {"urgency": "critical"}, "normal at most"),
     ],
 )

@@ -6,10 +6,11 @@ from handoff import lifecycle
 from handoff.attempts import end_attempt
 from handoff.changes import Rules
 from handoff.messages import OpenRequest
-from handoff.models import EventType, Handoff, Rights
+from handoff.models import EventType, Handoff
 from handoff.moments import SECOND
 from handoff.policy import Contact, EscalationPolicy, People, Step
 from handoff.quiet import QuietHours
+from handoff.rights import Rights
 from handoff.states import Disposition, State
 from handoff.views import HandoffView
 

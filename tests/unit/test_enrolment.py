@@ -12,8 +12,9 @@ from handoff.effects import Effect, EffectKind
 from handoff.enrolment import Consent, Enrolment, answered, question
 from handoff.errors import Forbidden, Invalid
 from handoff.messages import OpenRequest
-from handoff.models import Actor, ActorKind, Channel, Decision, Handoff, Proof, Rights
+from handoff.models import Actor, ActorKind, Channel, Decision, Handoff, Proof
 from handoff.policy import Contact, Standing
+from handoff.rights import Rights
 from handoff.states import Disposition, State
 
 from .lives import ADA, AGENT, NOW, RULES, after, opened, word
@@ -159,7 +160,7 @@ def test_a_request_that_names_them_too_early_hears_why_if_its_key_may_know(
 
     with pytest.raises(Invalid, match=words):
         opening(Rights())
-    with pytest.raises(Invalid, match="There is no contact"):
+    with pytest.raises(Forbidden, match="may not reach people by 'contact:dora'"):
         opening(Rights(contacts=("ada",)))
 
 
@@ -200,3 +201,14 @@ def test_the_requester_can_not_say_it_either() -> None:
     said = Decision(by=AGENT, channel=Channel.CALL, proof=Proof.KEYPRESS, at=NOW)
     with pytest.raises(Forbidden):
         lifecycle.resolve(handoff, said, people(record), NOW)
+
+
+def test_whose_number_it_is_takes_in_who_was_enrolled_and_agreed_to_it() -> None:
+    known = people(with_(YES)).people
+    [agreed] = filter(None, [known.whose(ONE)])
+    assert (agreed.id, agreed.pin) == ("dora", "kept")
+    assert known.whose(TWO) is None, "they were not asked on that one"
+    assert [known.anybody_at(one) is not None for one in (ONE, TWO, ADA.number)] == [True] * 3
+    assert people(RECORD).people.whose(ONE) is None
+    taken = with_(YES, contact=DORA.model_copy(update={"numbers": (ADA.number,)}))
+    assert people(taken).people.whose(ADA.number) == ADA, "the operator's word counts more"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from handoff import attempts, inbound, lifecycle
+from handoff import attempts, calling_back, inbound, lifecycle
 from handoff.changes import open_calls
 from handoff.effects import EffectKind
-from handoff.models import Handoff, Proof
+from handoff.models import CallsBack, Handoff, Proof
 from handoff.policy import Contact
 from handoff.states import CallState, Disposition, State
 
@@ -87,8 +87,25 @@ def test_a_call_back_goes_to_their_own_number_unless_it_rings_already() -> None:
     change = inbound.call_back(ringing, BEN, BEN.number, "ca_b", RULES, NOW)
     assert change is not None
     check(ringing, change)
-    assert [(call.number, call.back) for call in change.calls] == [(BEN.number, "asked")]
+    assert [(call.number, call.back) for call in change.calls] == [(BEN.number, "caller")]
     [effect] = change.effects
     assert effect.kind is EffectKind.PLACE_CALL and effect.due > NOW, "their line has to be free first"
     held = after(lifecycle.acknowledge(opened(), word(), RULES, NOW))
     assert inbound.call_back(held, BEN, BEN.number, "ca_b", RULES, NOW) is None
+
+
+def test_a_caller_id_alone_brings_two_calls_back_for_a_handoff_and_takes_none_of_the_contacts_own() -> None:
+    handoff = opened()
+    for number in range(inbound.MOST_BACKS):
+        change = inbound.call_back(handoff, BEN, BEN.number, f"ca_{number}", RULES, NOW)
+        assert change is not None and change.calls[0].api_key == handoff.api_key, "it counts for its key"
+        went = attempts.end_attempt(
+            change.handoff, change.handoff.attempts[-1].id, Disposition.NO_ANSWER, RULES, NOW
+        )
+        assert went is not None
+        handoff = went.handoff
+    assert inbound.call_back(handoff, BEN, BEN.number, "ca_9", RULES, NOW) is None
+    asked = [one for one in handoff.attempts if one.back is not None]
+    assert len(asked) == 2 and {one.back for one in asked} == {CallsBack.CALLER}
+    on_the_line = asked[0].model_copy(update={"ended_at": None, "disposition": None})
+    assert calling_back.may_ask(handoff, on_the_line, RULES, NOW)

@@ -105,6 +105,11 @@ def test_other_ways_to_decide_are_told_by_their_proof() -> None:
     assert said(seen) == "checkout-bot saw that the wall is gone."
 
 
+def test_who_only_showed_a_number_is_not_said_to_be_its_owner() -> None:
+    back = event(EventType.CALLS_BACK, contact="ada", why="caller")
+    assert said(back) == "A caller who showed Ada’s number asked to be called back: Ada is called again."
+
+
 def test_every_proof_and_disposition_and_state_has_words() -> None:
     assert set(words.PROOFS) == set(Proof)
     assert set(words.CALL_ENDS) == set(words.TEXT_ENDS) == set(Disposition)

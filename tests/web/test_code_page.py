@@ -78,6 +78,20 @@ def test_after_a_few_tries_a_right_code_is_refused_too(site: Site) -> None:
     assert Browser(site, "203.0.113.9").enters(code).status_code == 429, "nobody guesses from many places"
 
 
+def test_one_address_can_not_use_up_the_tries_of_all(site: Site) -> None:
+    code, browser = given(site, site.agent.opened()), Browser(site)
+    for _ in range(code_page.TRIES_AN_HOUR + 1):
+        browser.enters("000000")
+    assert Browser(site, "203.0.113.9").enters(code).status_code == 303
+
+
+def test_a_code_of_somebody_who_sees_no_page_or_is_gone_opens_none(site: Site) -> None:
+    handoff = site.agent.opened()
+    until = site.now + 15 * MINUTE
+    code = code_book.give(site.services.handoffs, [SECRET], handoff, "somebody", "at_9", until)
+    assert Browser(site).enters(code).status_code == 403
+
+
 def test_a_form_that_was_not_loaded_from_here_is_not_taken(site: Site) -> None:
     code, browser = given(site, site.agent.opened()), Browser(site)
     browser.nonce = "made.up"

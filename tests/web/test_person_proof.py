@@ -57,6 +57,15 @@ def test_tries_are_few_and_shared_with_the_phone(site: Site) -> None:
     assert site.record(handoff).state == "escalating"
 
 
+def test_a_stranger_who_tries_with_a_name_or_a_caller_id_locks_nobody_out_of_their_own_link(
+    site: Site,
+) -> None:
+    link, elsewhere = site.link(site.agent.opened(proof="pin")), pins.counter("ada", anybody=True)
+    for _ in range(pins.TRIES_PER_PERSON + 1):
+        site.services.store.over_rate(elsewhere, pins.TRIES_PER_PERSON, pins.TRIES_WINDOW_S)
+    assert press(site, link, "resolution", pin=PIN).status == 303
+
+
 def test_who_has_no_pin_is_told_so_and_has_no_button(site: Site) -> None:
     handoff = site.agent.opened(proof="pin")
     link = site.link(handoff, "ben")
