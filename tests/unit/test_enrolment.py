@@ -160,7 +160,7 @@ def test_a_request_that_names_them_too_early_hears_why_if_its_key_may_know(
 
     with pytest.raises(Invalid, match=words):
         opening(Rights())
-    with pytest.raises(Forbidden, match="may not reach people by 'contact:dora'"):
+    with pytest.raises(Forbidden, match="may not ask for 'dora'"):
         opening(Rights(contacts=("ada",)))
 
 
