@@ -94,6 +94,8 @@ def key(call_id: str, attempt_id: str) -> Response:
         if handoff.closed:
             return over(call, handoff)
         return twiml(_once_more(call, handoff, attempt, action, turn, silent))
+    if outcome is None and at.handoffs.contact(call.contact, handoff=handoff) is None:
+        return twiml(scripts.nobody_home())  # who was taken out meanwhile has no say any more, as on the page
     shown = call.proof or Proof.KEYPRESS
     if outcome is None and action in SETTLING and not proofs.enough(handoff.proof, shown):
         if handoff.closed:

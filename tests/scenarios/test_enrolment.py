@@ -186,6 +186,17 @@ def test_who_was_enrolled_may_call_us_and_is_heard_when_they_text_stop(world: Wo
     assert world.show(handoff)["settlement"]["proof"] == "keypress+pin"
 
 
+def test_who_is_taken_out_while_on_the_line_has_no_say_any_more(world: World) -> None:
+    enrol(world, channels=["call"])
+    said(world, asked(world), "1", "Thank you")
+    handoff = world.open(contact="dora", timeout_s=3600)
+    call = dora(world).expect_call("Handoff for shopper")
+    assert world.operator.http.delete("/v1/contacts/dora").status_code == 204
+    world.advance(2)
+    call.press("1").hears("This call is about something that is over.")
+    assert world.show(handoff)["settlement"] is None
+
+
 def test_a_card_is_offered_to_those_of_the_environment_as_well(world: World) -> None:
     assert world.operator.http.post("/v1/contacts/ada/card").status_code == 202
     world.settle()
