@@ -109,7 +109,7 @@ def test_a_person_taken_for_a_machine_hears_the_message_and_can_still_answer_by_
 
 def test_a_verdict_that_is_late_forged_or_about_no_call_changes_nothing(world: World) -> None:
     handoff = world.open()
-    call = world.reached(world.ada)
+    call = world.reached(world.ada).press("0").hears("Ben is next")
     call.hang_up()
     world.reached(world.ben).press("1").hears("Thank you")
     before = world.record(handoff)
