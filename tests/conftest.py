@@ -43,6 +43,8 @@ def _log_to_pytest() -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         logger_factory=structlog.stdlib.LoggerFactory(),
     )
+    for ours in ("handoff", "voice", "workers"):
+        logging.getLogger(ours).setLevel(logging.INFO)
     logging.getLogger().addHandler(logging.NullHandler())  # or between two tests warnings go to stderr
 
 
