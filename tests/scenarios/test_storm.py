@@ -62,7 +62,9 @@ def test_many_at_once_ring_at_the_rate_the_urgent_first_then_by_age(
     whys = [
         [one.data["why"] for one in world.events(id_) if one.type == "call_held"] for id_ in opened.values()
     ]
-    assert all(told in ([], ["rate"]) for told in whys) and whys.count(["rate"]) > many * 0.8, "why it waits, once"
+    assert all(told in ([], ["rate"]) for told in whys) and whys.count(["rate"]) > many * 0.8, (
+        "why it waits, once"
+    )
     assert all(one["held"] is None for id_ in opened.values() for one in world.show(id_)["attempts"])
     world.forgives_what_rang()
 
