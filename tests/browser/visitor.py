@@ -36,8 +36,8 @@ SLOW = {"offline": False, "latency": 400, "downloadThroughput": 50_000, "uploadT
 
 #: Sums up what moved without anybody touching anything (https://web.dev/articles/cls), from the first paint.
 #: Chromium's own `hadRecentInput` is also set for half a second after a load on an emulated phone, when most
-#: things move; so gestures are noted here. What a press was answered with moves things too, and is what the finger
-#: asked for, however late it comes.
+#: things move; so gestures are noted here. What a press was answered with moves things too, and is what
+#: the finger asked for, however late it comes.
 _WATCH_LAYOUT = """
 window.shifted = 0;
 let touched = -Infinity;
