@@ -109,8 +109,11 @@ def test_a_person_taken_for_a_machine_hears_the_message_and_can_still_answer_by_
 
 def test_a_verdict_that_is_late_forged_or_about_no_call_changes_nothing(world: World) -> None:
     handoff = world.open()
-    call = world.reached(world.ada).press("0").hears("Ben is next")
+    call = world.reached(world.ada)
     call.hang_up()
+    world.advance(1)
+    world.ada.expect_call("We were cut off.").hang_up()
+    world.advance(1)
     world.reached(world.ben).press("1").hears("Thank you")
     before = world.record(handoff)
     path = path_of(world.creates(to=ADA)[0]["form"]["AsyncAmdStatusCallback"][0])
