@@ -5,16 +5,20 @@ many people as handoffs, each rung by call only on a phone that is busy, and a r
 Threads open the handoffs on time, ten of them critical and opened last; then the dev phone's log of REST
 requests says when each call was created. The rate is counted from the first create to the last. Calls that
 waited may begin only as their slots come, so that a run takes handoffs / rate seconds, and a while longer
-where this machine places fewer than the rate.
+where this machine places fewer than the rate. `--workers` has more of them; `--answer-after` a provider that
+takes its time to answer a create, as Twilio does. Linux only.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -23,6 +27,7 @@ from typing import Any
 from bench import figures, places
 from bench.figures import Spread
 from bench.ring import Api, everything
+from handoff.dev import processes, system
 
 #: How long nothing may arrive before what is missing counts as lost.
 PATIENCE_S = 45.0
@@ -69,9 +74,13 @@ def main() -> int:
             "HANDOFF_NUMBER_CAPS": "1/1m 3/15m 7/1h 15/3h",
             "HANDOFF_CALLS_A_DAY": "1000000",
         }
-        with everything(data) as line:
+        with everything(data) as line, _more_workers(line["pids"]["worker"], given.workers - 1, data):
+            if given.answer_after:
+                late = {"seconds": given.answer_after, "chance": 1, "on": "calls"}
+                Api(line["devphone_url"]).ask("POST", "/_devphone/faults", {"delay_201_s": late})
             found = _burst(line, numbers, given.within, given.rate)
-    heads = ["burst", f"{found.handoffs:,} handoffs, {given.rate:g} calls a second"]
+    workers = f"{given.workers} worker{'s' if given.workers > 1 else ''}"
+    heads = ["burst", f"{found.handoffs:,} handoffs, {given.rate:g} calls a second, {workers}"]
     rows: list[list[object]] = [
         ["opened within, s", found.opened_in_s],
         ["an opening, p50 ms", found.opening.p50],
@@ -96,9 +105,29 @@ def _arguments() -> argparse.Namespace:
         "--within", type=float, default=10.0, help="seconds within which they are opened (10)"
     )
     parser.add_argument("--rate", type=float, default=50.0, help="HANDOFF_CALLS_PER_SECOND (50)")
+    parser.add_argument("--workers", type=int, default=1, help="workers that place calls (1)")
+    parser.add_argument(
+        "--answer-after", type=float, default=0.0, help="seconds that the provider takes for a create (0)"
+    )
     parser.add_argument("--data", type=Path, help="folder for the service's files (a fresh temporary one)")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     return parser.parse_args()
+
+
+@contextmanager
+def _more_workers(first: int, count: int, data: Path) -> Iterator[None]:
+    """So many workers beside the one with this process id, with the settings that it was given."""
+    given = Path(f"/proc/{first}/environ").read_text().rstrip("\0").split("\0")
+    settings = dict(one.partition("=")[::2] for one in given)
+    command = [sys.executable, "-m", "handoff", "worker", "--only", "people"]
+    more = list[subprocess.Popen[bytes]]()
+    try:
+        for number in range(count):
+            log = data / f"worker-{number + 2}.log"
+            more.append(processes.spawn(command, log, cwd=system.ROOT, env=settings))
+        yield
+    finally:
+        processes.end(more, grace_s=10)
 
 
 def _numbers(count: int) -> list[str]:

@@ -5,6 +5,7 @@ With several workers each has its own of everything: Redis, dev phone, ports, fo
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 
 from devphone import testing
 from devphone.testing import DevPhone
@@ -26,6 +28,24 @@ def pytest_configure() -> None:
     tests start and end with it (POSIX.1-2024, Shell Command Language, 2.11)."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    _log_to_pytest()
+
+
+def _log_to_pytest() -> None:
+    """What the service logs goes through `logging`, which pytest keeps for a test that fails. Printed, as is
+    structlog's default, a line of a thread that outlives its test by a moment would stand among the dots."""
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.format_exc_info,
+            structlog.processors.KeyValueRenderer(key_order=["event"]),
+        ],
+        wrapper_class=structlog.stdlib.BoundLogger,
+        logger_factory=structlog.stdlib.LoggerFactory(),
+    )
+    for ours in ("handoff", "voice", "workers"):
+        logging.getLogger(ours).setLevel(logging.INFO)
+    logging.getLogger().addHandler(logging.NullHandler())  # or between two tests warnings go to stderr
 
 
 @pytest.hookimpl(optionalhook=True)

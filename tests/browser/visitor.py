@@ -36,12 +36,17 @@ SLOW = {"offline": False, "latency": 400, "downloadThroughput": 50_000, "uploadT
 
 #: Sums up what moved without anybody touching anything (https://web.dev/articles/cls), from the first paint.
 #: Chromium's own `hadRecentInput` is also set for half a second after a load on an emulated phone, when most
-#: things move; so gestures are noted here.
+#: things move; so gestures are noted here. What a press was answered with moves things too, and is what
+#: the finger asked for, however late it comes.
 _WATCH_LAYOUT = """
 window.shifted = 0;
 let touched = -Infinity;
 for (const gesture of ["pointerdown", "keydown"])
   addEventListener(gesture, () => { touched = performance.now(); }, { capture: true });
+const send = window.fetch;
+window.fetch = (...asked) => send(...asked).finally(() => {
+  if (asked[1]?.method === "POST") touched = performance.now();
+});
 new PerformanceObserver((list) => {
   for (const entry of list.getEntries())
     if (entry.startTime - touched > 500) window.shifted += entry.value;

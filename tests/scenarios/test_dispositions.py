@@ -7,11 +7,12 @@ in tests/unit; what the docs say of each is docs/dispositions.md.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 import human
+from devphone.engine.phones import Behaviour
 from devphone.fault_catalogue import FAULTS
 from handoff.web import timeline
 from tests.world import ADA, REASON, Agent, World
@@ -52,8 +53,9 @@ def _slow(names: list[str], fast: tuple[str, ...]) -> list[Any]:
     return [name if name in fast else pytest.param(name, marks=pytest.mark.slow) for name in names]
 
 
-def test_every_fault_that_the_dev_phone_has_is_told_of_here() -> None:
+def test_every_fault_and_every_device_that_the_dev_phone_has_is_told_of_here() -> None:
     assert set(ON_CALLS) | ELSEWHERE == set(FAULTS)
+    assert set(DEVICES) == set(get_args(Behaviour))
 
 
 @pytest.mark.parametrize("fault", _slow(list(ON_CALLS), FAST))

@@ -93,12 +93,12 @@ def test_an_edit_in_the_middle_of_a_ladder_counts_for_its_next_step(world: World
 
 
 def test_a_broken_edit_keeps_the_last_good_one_and_says_so(
-    world: World, file: Path, capsys: pytest.CaptureFixture[str]
+    world: World, file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     good = ready(world)
     edit(world, file, ADA.replace("numbers", "number"))
     assert ready(world) == good | {"broken_files": 1}
-    assert "line 3, contacts.ada.number: is not a key of this file" in capsys.readouterr().out
+    assert "line 3, contacts.ada.number: is not a key of this file" in caplog.text
     world.open()
     world.reached(world.ada).press("1").hears("Thank you")
     edit(world, file, ADA)
@@ -148,7 +148,7 @@ def test_a_copy_that_is_not_in_use_is_counted_until_it_is_saved_again(
 
 
 def test_a_file_with_numbers_where_none_belong_tells_them_to_nobody(
-    world: World, file: Path, capsys: pytest.CaptureFixture[str]
+    world: World, file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     ready(world)
     edit(
@@ -158,7 +158,7 @@ def test_a_file_with_numbers_where_none_belong_tells_them_to_nobody(
     )
     assert ready(world)["broken_files"] == 1
     kept = world.redis.hgetall(world.services.store.keys.people_problems)
-    told = f"{capsys.readouterr()} {kept}"
+    told = f"{caplog.text} {kept}"
     assert "…0199" in told and "5550199" not in told and "555-0199" not in told
 
 

@@ -33,7 +33,8 @@ def test_what_is_wrong_with_a_test_is_told_before_what_was_left_on_the_phone(dev
 def test_keys_that_the_application_does_not_expect(devphone, devphone_client, devphone_serve):
     url = devphone_serve(app) + "/reminder"
     devphone_client.calls.create(to="+12125550123", from_="+12125550100", url=url)
-    devphone.device("+12125550123").expect_call("press 1").press("2").hears("see you", timeout_s=0.2)
+    call = devphone.device("+12125550123").expect_call("press 1").press("2").hears("we will call")
+    call.hears("see you", timeout_s=0.2)
 """
 
 

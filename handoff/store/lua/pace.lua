@@ -15,27 +15,35 @@
 -- been refused because something else changed, and it is counted once.
 --
 -- Whoever asks or leaves has the row of the first that waits made due for the next slot: each sleeps for as long
--- as its place says, and those before it may be gone sooner. One that does not ask again in time (its row is gone, or nobody works) holds nobody up: it is taken out, and
--- finds its old place should it come back.
+-- as its place says, and those before it may be gone sooner. One that does not ask again in time (its row is gone,
+-- or nobody works) holds nobody up: it is taken out, and finds its old place should it come back.
 local id, now, rank, interval = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local critical, differ = ARGV[9] == "1", tonumber(ARGV[12])
 local LATE = 10000
+-- Keeps the urgencies apart in a rank (store/pacer.py).
+local CLASS = 1e14
+-- Twice as long as the clock waits between two looks (workers/clock.py), ms.
+local LOOKS = 200
 
 local function next_slot()
   local next = tonumber(redis.call("GET", KEYS[1]) or "0")
   return next > now + interval + differ and now or next -- a clock was set back: nobody waits for that
 end
 
--- Has the row of whoever is first come due for the next slot, if it is to come due later.
+-- Has the rows of those who are first come due for their slots, where they would come later: as many as have one
+-- before the clock has looked twice, which brings them.
 local function wake_first()
-  local first = redis.call("ZRANGE", KEYS[2], 0, 0)[1]
-  local row = first and first ~= id and "place_call-" .. first
-  local document = row and redis.call("HGET", KEYS[7], row)
-  local due = string.format("%.0f", math.ceil(math.max(next_slot(), now)))
-  if document and cjson.decode(document).due > tonumber(due) then
-    redis.call("HSET", KEYS[7], row, (string.gsub(document, '"due":%d+', '"due":' .. due, 1)))
-    redis.call("ZADD", KEYS[6], due, row)
-    redis.call("ZADD", KEYS[3], due, first)
+  local from = math.max(next_slot(), now)
+  for place, first in ipairs(redis.call("ZRANGE", KEYS[2], 0, math.ceil(LOOKS / math.max(interval, 1)) - 1)) do
+    local due = string.format("%.0f", math.ceil(from + (place - 1) * interval))
+    local asks = tonumber(redis.call("ZSCORE", KEYS[3], first) or "0")
+    local row = first ~= id and asks > tonumber(due) and "place_call-" .. first
+    local document = row and redis.call("HGET", KEYS[7], row)
+    if document and cjson.decode(document).due > tonumber(due) then
+      redis.call("HSET", KEYS[7], row, (string.gsub(document, '"due":%d+', '"due":' .. due, 1)))
+      redis.call("ZADD", KEYS[6], due, row)
+      redis.call("ZADD", KEYS[3], due, first)
+    end
   end
 end
 
@@ -100,8 +108,14 @@ if interval > 0 then
     redis.call("ZREM", KEYS[3], other)
   end
   local next, place = next_slot(), redis.call("ZRANK", KEYS[2], id)
-  if place > 0 or next > now then
-    local again = string.format("%.0f", math.ceil(math.max(next, now) + place * interval))
+  -- Several workers ask at once and in any order: where slots are left over for all before it, it need not wait
+  -- for them to ask, unless one of them is more urgent.
+  local first = tonumber(redis.call("ZRANGE", KEYS[2], 0, 0, "WITHSCORES")[2])
+  local urgent = math.floor(first / CLASS) < math.floor(rank / CLASS)
+  if urgent or next + place * interval > now then
+    -- Where slots are left over, workers are what is short: who came back too soon would only take more of them.
+    local slow = now - next > math.max(500, 5 * interval) and 4 or 1
+    local again = string.format("%.0f", math.ceil(math.max(next, now) + place * interval * slow))
     redis.call("ZADD", KEYS[3], again, id)
     wake_first()
     return {"hold", "rate", again}
