@@ -198,9 +198,12 @@ def _callback_body(handoff: Handoff) -> str:
 
 
 def mark(draft: Draft, attempt_id: str | None, disposition: Disposition) -> None:
-    """Puts down what a person made of an attempt, if there is one; it ends when its call does."""
-    if attempt_id is not None and draft.handoff.attempt(attempt_id) is not None:
-        update_attempt(draft, attempt_id, disposition=disposition)
+    """Puts down what a person made of an attempt, if there is one; it ends when its call does, also where it
+    counted as over because they were taken for a machine."""
+    attempt = draft.handoff.attempt(attempt_id) if attempt_id is not None else None
+    if attempt is not None:
+        ended_at = None if attempt.disposition is Disposition.VOICEMAIL else attempt.ended_at
+        update_attempt(draft, attempt.id, disposition=disposition, ended_at=ended_at)
 
 
 def update_attempt(draft: Draft, attempt_id: str, **fields: Any) -> None:
