@@ -10,7 +10,7 @@ from typing import Any
 
 from handoff import calling_back
 from handoff.changes import Change, Decided, Draft, Rules, open_calls, update_attempt
-from handoff.ladder import NOT_THERE, advance, anybody_rang, let_sleep, try_next_number
+from handoff.ladder import NOT_THERE, advance, anybody_rang, give_up, let_sleep, try_next_number
 from handoff.limits import Held
 from handoff.models import SERVICE, Attempt, Channel, EventType, Handoff
 from handoff.moments import rfc3339
@@ -81,6 +81,7 @@ def _end(
         if not open_calls(draft.handoff):
             stopped = disposition is Disposition.OPTED_OUT
             advance(draft, rules, at_once=stopped and not anybody_rang(draft.handoff))
+    give_up(draft, rules)
 
 
 def put_to_bed(
@@ -98,6 +99,7 @@ def put_to_bed(
     goes_on = _ended(draft, attempt, Disposition.WITHDRAWN, detail)
     if goes_on and not try_next_number(draft, rules, attempt):
         let_sleep(draft, rules)
+    give_up(draft, rules)
     return draft.change()
 
 

@@ -27,7 +27,7 @@ from handoff.models import (
 )
 from handoff.moments import SECOND, rfc3339
 from handoff.policy import Coming, Contact, EscalationPolicy, again, climbed_at, coming, step_at
-from handoff.states import CloseReason, Disposition, Trigger
+from handoff.states import CloseReason, Disposition, State, Trigger
 
 
 def may_be_rung(handoff: Handoff, contact: Contact, now: int) -> int | None:
@@ -123,10 +123,11 @@ def place_call(
     *,
     back: CallsBack | None = None,
     due: int | None = None,
+    call_id: str | None = None,
 ) -> str:
     """One more call to this contact, on the number at place `line`; not before `due` (ms). `back`: they were
-    on the line before. The id of its attempt."""
-    attempt_id, call_id = ids.new_id(ids.ATTEMPT), ids.new_id(ids.CALL)
+    on the line before. `call_id`: the id that it gets, else a new one. Returns the id of its attempt."""
+    attempt_id, call_id = ids.new_id(ids.ATTEMPT), call_id or ids.new_id(ids.CALL)
     attempt = Attempt(
         id=attempt_id,
         channel=Channel.CALL,
@@ -268,7 +269,21 @@ def exhaust(draft: Draft, rules: Rules) -> None:
     end_wait(draft)
     draft.set(exhausted=True)
     draft.note(EventType.POLICY_EXHAUSTED, SERVICE)
-    if draft.handoff.on_exhausted == "fail":
+    give_up(draft, rules)
+
+
+def give_up(draft: Draft, rules: Rules) -> None:
+    """Ends it, if the agent asked for that, once nobody is left to reach: not while somebody who called us
+    hears of it, or is being called back."""
+    handoff = draft.handoff
+    undecided = (one for one in handoff.attempts if one.inbound and one.disposition is None)
+    if (
+        handoff.exhausted
+        and handoff.on_exhausted == "fail"
+        and handoff.state is State.ESCALATING
+        and not open_calls(handoff)
+        and all(one.ended_at is not None for one in undecided)
+    ):
         close(draft, Trigger.EXPIRE, CloseReason.UNREACHABLE, rules, by=CLOCK)
 
 
@@ -293,11 +308,15 @@ def let_sleep(draft: Draft, rules: Rules) -> None:
 
 
 def wait_is_over(draft: Draft, rules: Rules) -> None:
-    """What was waited for has come: the next step, or the same one for people whose quiet hours are over."""
+    """What was waited for has come: the next step, or the same one for people whose quiet hours are over.
+    Who had us call them back meanwhile is not rung a second time beside that: its end goes on from here."""
     position = draft.handoff.position
     if draft.handoff.same_step_again and position is not None:
         draft.set(position=again(rules.policy_for(draft.handoff), position))
-    advance(draft, rules, at_once=True)
+    if open_calls(draft.handoff):
+        end_wait(draft)
+    else:
+        advance(draft, rules, at_once=True)
 
 
 def _wait(draft: Draft, due: int, *, again: bool = False) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from handoff import attempts, inbound, lifecycle
-from handoff.changes import open_calls
+from handoff.changes import Rules, open_calls
 from handoff.effects import EffectKind
 from handoff.models import Handoff, Proof
 from handoff.policy import Contact
-from handoff.states import CallState, Disposition, State
+from handoff.quiet import QuietHours
+from handoff.states import CallState, CloseReason, Disposition, State
 
 from .lives import ADA, BEN, NOW, RULES, after, calls_of, check, handoff_in, opened, rules, word
 
@@ -20,6 +21,13 @@ def entered(handoff: Handoff, contact: Contact = ADA) -> Handoff:
     """After this contact called in and was let in to it."""
     change = inbound.enter(handoff, contact, contact.number, "ca_in", "CA1", Proof.KEYPRESS_PIN, NOW)
     check(handoff, change)
+    return change.handoff
+
+
+def missed(handoff: Handoff, by: Rules, at: int) -> Handoff:
+    """The newest call of ours was not answered."""
+    change = attempts.end_attempt(handoff, open_calls(handoff)[-1].id, Disposition.NO_ANSWER, by, at)
+    assert change is not None
     return change.handoff
 
 
@@ -92,3 +100,34 @@ def test_a_call_back_goes_to_their_own_number_unless_it_rings_already() -> None:
     assert effect.kind is EffectKind.PLACE_CALL and effect.due > NOW, "their line has to be free first"
     held = after(lifecycle.acknowledge(opened(), word(), RULES, NOW))
     assert inbound.call_back(held, BEN, BEN.number, "ca_b", RULES, NOW) is None
+
+
+def test_a_call_back_waits_for_no_night_counts_for_its_agent_and_rings_first_when_it_is_critical() -> None:
+    sleeper = ADA.model_copy(update={"quiet_hours": (QuietHours(begins=0, ends=12 * 60),)})
+    by = rules((BEN,), (sleeper,))
+    assert inbound.call_back(opened(by=by), sleeper, ADA.number, "ca_b", by, NOW) is None
+    change = inbound.call_back(opened(by=by, urgency="critical"), sleeper, ADA.number, "ca_b", by, NOW)
+    assert change is not None and change.effects[0].urgent
+    [call] = change.calls
+    assert (call.id, call.api_key, call.due_at) == ("ca_b", "ak_1", change.effects[0].due)
+
+
+def test_a_wait_that_is_over_while_they_are_called_back_rings_nobody_beside_them() -> None:
+    by = rules((ADA,), rounds=2, wait_s=60)
+    handoff = missed(opened(by=by), by, NOW + 25_000)
+    due = handoff.next_step_at
+    assert due is not None
+    back = inbound.call_back(handoff, ADA, ADA.number, "ca_b", by, due - 1)
+    assert back is not None
+    over = lifecycle.next_step(back.handoff, due, by, due)
+    assert over is not None and not over.calls and over.handoff.next_step_at is None
+    assert len(calls_of(missed(over.handoff, by, due + 9_000))) == 3, "and then it goes on"
+
+
+def test_nobody_is_unreachable_while_they_are_on_the_line() -> None:
+    handoff = entered(opened(by=rules((BEN,)), on_exhausted="fail"))
+    ringing, calling = calls_of(handoff)
+    missed_ben = attempts.end_attempt(handoff, ringing.id, Disposition.NO_ANSWER, rules((BEN,)), NOW)
+    assert missed_ben is not None and not missed_ben.handoff.closed and missed_ben.handoff.exhausted
+    left = attempts.end_attempt(missed_ben.handoff, calling.id, Disposition.HUNG_UP, RULES, NOW)
+    assert left is not None and left.handoff.close_reason is CloseReason.UNREACHABLE
