@@ -176,11 +176,14 @@ def pin_refused(handoff: Handoff, attempt: Attempt, asked: Trigger, now: int) ->
 
 def text_asked(handoff: Handoff, attempt_id: str, run: str, now: int, *, number: str) -> Change | None:
     """The provider is about to be asked for this text to this number, by this run. None when it was asked
-    before: never twice."""
+    before: never twice. One whose handoff was closed since this run began is withdrawn instead."""
     attempt = handoff.attempt(attempt_id)
-    if attempt is None or attempt.asked_at is not None:
+    if attempt is None or attempt.asked_at is not None or attempt.ended_at is not None:
         return None
     draft = Draft(handoff, now)
+    if handoff.closed:
+        _ended(draft, attempt, Disposition.WITHDRAWN, None)
+        return draft.change()
     update_attempt(draft, attempt_id, asked_at=now, asked_run=run, number=number, held=None, held_until=None)
     return draft.change()
 
