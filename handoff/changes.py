@@ -58,6 +58,8 @@ class Change:
     drop: tuple[str, ...] = ()  # ids of effects that are not needed any more
     calls: tuple[Call, ...] = ()  # new call records
     notices: tuple[Notices, ...] = ()  # what is kept for operators
+    reached: tuple[str, ...] = ()  # ids of contacts who are reached for it from now on
+    let_go: tuple[str, ...] = ()  # those whom it concerns no more, as it is closed
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,9 @@ class Draft:
     drop: list[str] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     notices: list[Notices] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._before = self.handoff
 
     def move(self, trigger: Trigger, **fields: Any) -> None:
         """Changes the state as states.py says. A trigger that may not happen here is a fault of ours."""
@@ -105,6 +110,8 @@ class Draft:
     def change(self) -> Change:
         """What to commit: the next revision, with everything collected here."""
         self.set(rev=self.handoff.rev + 1)
+        before, now = _contacts(self._before), _contacts(self.handoff)
+        closes = self.handoff.closed and not self._before.closed
         return Change(
             self.handoff,
             tuple(self.events),
@@ -112,7 +119,13 @@ class Draft:
             tuple(self.drop),
             tuple(self.calls),
             tuple(self.notices),
+            reached=() if self.handoff.closed else tuple(sorted(now - before)),
+            let_go=tuple(sorted(before)) if closes else (),
         )
+
+
+def _contacts(handoff: Handoff) -> set[str]:
+    return {one.contact for one in handoff.attempts}
 
 
 def end_wait(draft: Draft) -> None:
