@@ -10,7 +10,8 @@ from typing import Any
 
 from handoff import calling_back
 from handoff.changes import Change, Decided, Draft, Rules, open_calls, update_attempt
-from handoff.ladder import NOT_THERE, advance, anybody_rang, give_up, let_sleep, try_next_number
+from handoff.giving_up import give_up
+from handoff.ladder import NOT_THERE, advance, anybody_rang, let_sleep, try_next_number
 from handoff.limits import Held
 from handoff.models import SERVICE, Attempt, Channel, EventType, Handoff
 from handoff.moments import rfc3339

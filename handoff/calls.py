@@ -126,9 +126,7 @@ class Calls:
         """The voice came to its goodbye, and no key was pressed."""
         self._change(
             call_id,
-            lambda call: (
-                None if call.heard_all else call.model_copy(update={"heard_all": True, "rev": call.rev + 1})
-            ),
+            lambda call: _changed(call, heard_all=True),
         )
 
     def machine_took_it(self, call_id: str, verdict: str, detail: str) -> None:
@@ -139,7 +137,7 @@ class Calls:
         def move(call: Call) -> Call | None:
             if call.keyed or call.machine is not None or call.state in (CallState.DUE, CallState.ENDED):
                 return None
-            return call.model_copy(update={"machine": verdict, "rev": call.rev + 1})
+            return _changed(call, machine=verdict)
 
         self._change(
             call_id,
@@ -156,22 +154,14 @@ class Calls:
         """Whether the last words heard on it were a call screener's."""
         self._change(
             call_id,
-            lambda call: (
-                None
-                if call.screened is is_screener
-                else call.model_copy(update={"screened": is_screener, "rev": call.rev + 1})
-            ),
+            lambda call: _changed(call, screened=is_screener),
         )
 
     def keyed(self, call_id: str) -> None:
         """A key was pressed, whatever it means: neither a machine nor a screener has the line."""
         self._change(
             call_id,
-            lambda call: (
-                None
-                if call.keyed and not call.screened
-                else call.model_copy(update={"keyed": True, "screened": False, "rev": call.rev + 1})
-            ),
+            lambda call: _changed(call, keyed=True, screened=False),
         )
 
     def pressed(self, call_id: str, key: str, turn: int) -> None:
@@ -179,13 +169,7 @@ class Calls:
         self._change(
             call_id,
             lambda call: (
-                call.model_copy(
-                    update={
-                        "pressed": (call.pressed + key)[-40:],
-                        "pressed_turn": turn,
-                        "rev": call.rev + 1,
-                    }
-                )
+                _changed(call, pressed=(call.pressed + key)[-40:], pressed_turn=turn)
                 if turn > call.pressed_turn
                 else None
             ),
@@ -285,7 +269,7 @@ class Calls:
                     answered_at=self.handoffs.clock() if state is CallState.ANSWERED else call.answered_at,
                 )
             if binds:
-                return call.model_copy(update={"provider_id": provider_id, "rev": call.rev + 1})
+                return _changed(call, provider_id=provider_id)
             return None
 
         def noted(call: Call) -> Callable[[Handoff, str, int], Change | None]:
@@ -353,4 +337,11 @@ def moved_on(call: Call, state: CallState, **fields: Any) -> Call | None:
     """The call in this state, or None when it may not come to it from where it is."""
     if not may_move(call.state, state):
         return None
-    return call.model_copy(update={"state": state, "rev": call.rev + 1, **fields})
+    return _changed(call, state=state, **fields)
+
+
+def _changed(call: Call, **fields: Any) -> Call | None:
+    """The next version of the call; None when it has these fields already."""
+    if all(getattr(call, name) == value for name, value in fields.items()):
+        return None
+    return call.model_copy(update={**fields, "rev": call.rev + 1})

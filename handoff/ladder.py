@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from handoff import effects, ids
-from handoff.changes import Draft, Rules, close, end_wait, open_calls
+from handoff.changes import Draft, Rules, end_wait, open_calls
 from handoff.effects import EffectKind
+from handoff.giving_up import exhaust
 from handoff.models import (
-    CLOCK,
     SERVICE,
     Attempt,
     Call,
@@ -27,7 +27,7 @@ from handoff.models import (
 )
 from handoff.moments import SECOND, rfc3339
 from handoff.policy import Coming, Contact, EscalationPolicy, again, climbed_at, coming, step_at
-from handoff.states import CloseReason, Disposition, State, Trigger
+from handoff.states import Disposition, Trigger
 
 
 def may_be_rung(handoff: Handoff, contact: Contact, now: int) -> int | None:
@@ -262,29 +262,6 @@ def advance(draft: Draft, rules: Rules, *, at_once: bool = False, silent: bool =
             return
     if handoff.position is None or not start(draft, rules, handoff.position):
         exhaust(draft, rules)
-
-
-def exhaust(draft: Draft, rules: Rules) -> None:
-    """Nobody is left to reach."""
-    end_wait(draft)
-    draft.set(exhausted=True)
-    draft.note(EventType.POLICY_EXHAUSTED, SERVICE)
-    give_up(draft, rules)
-
-
-def give_up(draft: Draft, rules: Rules) -> None:
-    """Ends it, if the agent asked for that, once nobody is left to reach: not while somebody who called us
-    hears of it, or is being called back."""
-    handoff = draft.handoff
-    undecided = (one for one in handoff.attempts if one.inbound and one.disposition is None)
-    if (
-        handoff.exhausted
-        and handoff.on_exhausted == "fail"
-        and handoff.state is State.ESCALATING
-        and not open_calls(handoff)
-        and all(one.ended_at is not None for one in undecided)
-    ):
-        close(draft, Trigger.EXPIRE, CloseReason.UNREACHABLE, rules, by=CLOCK)
 
 
 def let_sleep(draft: Draft, rules: Rules) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from handoff import effects
 from handoff.changes import Change, Draft, Rules, mark, open_calls, update_attempt
 from handoff.effects import EffectKind
-from handoff.ladder import advance, give_up
+from handoff.giving_up import give_up
+from handoff.ladder import advance
 from handoff.models import Actor, Attempt, Call, Channel, EventType, Handoff, Proof
 from handoff.notices import (
     Concern,
