@@ -15,6 +15,7 @@ from handoff.calls import Calls
 from handoff.changes import Change
 from handoff.commands import MAX_ROUNDS, Handoffs
 from handoff.errors import Unavailable
+from handoff.ladder import may_be_rung
 from handoff.models import Call, Handoff, Proof
 from handoff.policy import Contact
 from handoff.states import CLOSED, CallState, State
@@ -95,12 +96,17 @@ def go_on(calls: Calls, call_id: str, contact: Contact, after: str) -> tuple[Cal
 
 def call_back(handoffs: Handoffs, call_id: str, contact: Contact, number: str) -> bool:
     """Calls them back for the newest thing that waits, on their own number. False when nothing does, or they
-    are being rung already. Asked twice, they are called once."""
+    are being rung already, or have quiet hours: who asks may be somebody else. Asked twice, they are called
+    once."""
     for _ in range(MAX_ROUNDS):
         if handoffs.store.read_call(call_id) is not None:
             return True
         now, rules = handoffs.clock(), handoffs.rules()
-        free = [one for one in waiting(handoffs, contact) if one.acknowledged is None]
+        free = [
+            one
+            for one in waiting(handoffs, contact)
+            if one.acknowledged is None and may_be_rung(one, contact, now + inbound.BACK_AFTER_MS) is None
+        ]
         newest = max(free, key=lambda one: one.created_at, default=None)
         change = inbound.call_back(newest, contact, number, call_id, rules, now) if newest else None
         if change is None:

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 
 from handoff import effects, ids
 from handoff.changes import Change, Draft, Rules, open_calls
-from handoff.ladder import may_be_rung, place_call
 from handoff.models import (
     SERVICE,
     Attempt,
@@ -23,7 +22,7 @@ from handoff.models import (
     Position,
     Proof,
 )
-from handoff.moments import MINUTE, SECOND, rfc3339
+from handoff.moments import MINUTE, SECOND
 from handoff.policy import Contact, People, step_at
 from handoff.states import CallState, Disposition, State
 
@@ -55,7 +54,7 @@ def enter(
     """They called us, showed who they are, and hear of this handoff now: an attempt that holds no ladder up,
     in a call that was answered before it was recorded. With the row that looks the call up."""
     draft = Draft(handoff, now)
-    attempt = _attempt(draft, contact, number, call_id)
+    attempt = _attempt(draft, contact, number, call_id, inbound=True)
     call = Call(
         id=call_id,
         contact=contact.id,
@@ -78,7 +77,7 @@ def enter(
 def go_on(handoff: Handoff, contact: Contact, call: Call, now: int) -> tuple[Change, Call]:
     """They hear of another handoff in the same call: its change, and the call that carries it too."""
     draft = Draft(handoff, now)
-    attempt = _attempt(draft, contact, call.number, call.id)
+    attempt = _attempt(draft, contact, call.number, call.id, inbound=True)
     entry = CallEntry(handoff=handoff.id, attempt=attempt.id)
     return draft.change(), call.model_copy(update={"entries": (*call.entries, entry), "rev": call.rev + 1})
 
@@ -88,18 +87,26 @@ def call_back(
 ) -> Change | None:
     """They asked to be called back, on their own number. None when that phone rings for it already, or nobody
     is to be rung for it now."""
-    due = now + BACK_AFTER_MS
     ringing = any(one.contact == contact.id for one in open_calls(handoff))
     if ringing or handoff.acknowledged is not None or Channel.CALL not in contact.channels:
         return None
-    if may_be_rung(handoff, contact, due) is not None:
-        return None  # in their quiet hours; whoever shows their number may be somebody else
     draft = Draft(handoff, now)
-    at = handoff.position or Position(round=0, step=0)
-    ring_s = step_at(rules.policy_for(handoff), at).ring_s
-    line, why = contact.numbers.index(number), CallsBack.ASKED
-    attempt = place_call(draft, contact, at, ring_s, line, back=why, due=due, call_id=call_id)
-    draft.note(EventType.CALLS_BACK, SERVICE, attempt=attempt, contact=contact.id, why=why, at=rfc3339(due))
+    attempt = _attempt(draft, contact, number, call_id, back=CallsBack.ASKED)
+    policy = rules.policy_for(handoff)
+    ring_s = step_at(policy, handoff.position or Position(round=0, step=0)).ring_s
+    draft.calls.append(
+        Call(
+            id=call_id,
+            contact=contact.id,
+            contact_name=contact.name,
+            number=number,
+            entries=(CallEntry(handoff=handoff.id, attempt=attempt.id),),
+            ring_s=ring_s,
+            back=CallsBack.ASKED,
+            created_at=now,
+        )
+    )
+    draft.effects.append(effects.place_call(call_id, now + BACK_AFTER_MS))
     return draft.change()
 
 
@@ -115,7 +122,15 @@ def _waits_for(handoff: Handoff, contact: Contact, rules: Rules, now: int) -> bo
     return any(one.id == contact.id for step in steps for one in step.contacts)
 
 
-def _attempt(draft: Draft, contact: Contact, number: str, call_id: str) -> Attempt:
+def _attempt(
+    draft: Draft,
+    contact: Contact,
+    number: str,
+    call_id: str,
+    *,
+    inbound: bool = False,
+    back: CallsBack | None = None,
+) -> Attempt:
     """Puts the attempt and its line on the record, in the step that the ladder is in."""
     at = draft.handoff.position
     attempt = Attempt(
@@ -126,13 +141,13 @@ def _attempt(draft: Draft, contact: Contact, number: str, call_id: str) -> Attem
         round=at.round if at else 0,
         step=at.step if at else 0,
         call=call_id,
-        line=contact.numbers.index(number)
-        if number in contact.numbers
-        else 0,  # an edit may have taken it out
+        line=contact.numbers.index(number),
         number=number,
-        inbound=True,
+        inbound=inbound,
+        back=back,
         started_at=draft.now,
     )
     draft.set(attempts=(*draft.handoff.attempts, attempt))
-    draft.note(EventType.CALLED_IN, SERVICE, attempt=attempt.id, contact=contact.id, call=call_id)
+    what = EventType.CALLED_IN if inbound else EventType.CALLS_BACK
+    draft.note(what, SERVICE, attempt=attempt.id, contact=contact.id, call=call_id, why=back)
     return attempt

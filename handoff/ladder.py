@@ -123,11 +123,10 @@ def place_call(
     *,
     back: CallsBack | None = None,
     due: int | None = None,
-    call_id: str | None = None,
 ) -> str:
     """One more call to this contact, on the number at place `line`; not before `due` (ms). `back`: they were
-    on the line before. `call_id`: the id that it gets, else a new one. Returns the id of its attempt."""
-    attempt_id, call_id = ids.new_id(ids.ATTEMPT), call_id or ids.new_id(ids.CALL)
+    on the line before. The id of its attempt."""
+    attempt_id, call_id = ids.new_id(ids.ATTEMPT), ids.new_id(ids.CALL)
     attempt = Attempt(
         id=attempt_id,
         channel=Channel.CALL,

@@ -9,7 +9,6 @@ from handoff.changes import Rules, open_calls
 from handoff.effects import EffectKind
 from handoff.models import Handoff, Proof
 from handoff.policy import Contact
-from handoff.quiet import QuietHours
 from handoff.states import CallState, CloseReason, Disposition, State
 
 from .lives import ADA, BEN, NOW, RULES, after, calls_of, check, handoff_in, opened, rules, word
@@ -89,29 +88,6 @@ def test_who_called_in_is_told_when_somebody_else_settles_it() -> None:
     assert "ca_in" in {effect.subject for effect in done.change.effects if effect.kind is EffectKind.HANG_UP}
 
 
-def test_a_call_back_goes_to_their_own_number_unless_it_rings_already() -> None:
-    ringing = opened()
-    assert inbound.call_back(ringing, ADA, ADA.number, "ca_b", RULES, NOW) is None
-    change = inbound.call_back(ringing, BEN, BEN.number, "ca_b", RULES, NOW)
-    assert change is not None
-    check(ringing, change)
-    assert [(call.number, call.back) for call in change.calls] == [(BEN.number, "asked")]
-    [effect] = change.effects
-    assert effect.kind is EffectKind.PLACE_CALL and effect.due > NOW, "their line has to be free first"
-    held = after(lifecycle.acknowledge(opened(), word(), RULES, NOW))
-    assert inbound.call_back(held, BEN, BEN.number, "ca_b", RULES, NOW) is None
-
-
-def test_a_call_back_waits_for_no_night_counts_for_its_agent_and_rings_first_when_it_is_critical() -> None:
-    sleeper = ADA.model_copy(update={"quiet_hours": (QuietHours(begins=0, ends=12 * 60),)})
-    by = rules((BEN,), (sleeper,))
-    assert inbound.call_back(opened(by=by), sleeper, ADA.number, "ca_b", by, NOW) is None
-    change = inbound.call_back(opened(by=by, urgency="critical"), sleeper, ADA.number, "ca_b", by, NOW)
-    assert change is not None and change.effects[0].urgent
-    [call] = change.calls
-    assert (call.id, call.api_key, call.due_at) == ("ca_b", "ak_1", change.effects[0].due)
-
-
 def test_a_wait_that_is_over_while_they_are_called_back_rings_nobody_beside_them() -> None:
     by = rules((ADA,), rounds=2, wait_s=60)
     handoff = missed(opened(by=by), by, NOW + 25_000)
@@ -131,3 +107,16 @@ def test_nobody_is_unreachable_while_they_are_on_the_line() -> None:
     assert missed_ben is not None and not missed_ben.handoff.closed and missed_ben.handoff.exhausted
     left = attempts.end_attempt(missed_ben.handoff, calling.id, Disposition.HUNG_UP, RULES, NOW)
     assert left is not None and left.handoff.close_reason is CloseReason.UNREACHABLE
+
+
+def test_a_call_back_goes_to_their_own_number_unless_it_rings_already() -> None:
+    ringing = opened()
+    assert inbound.call_back(ringing, ADA, ADA.number, "ca_b", RULES, NOW) is None
+    change = inbound.call_back(ringing, BEN, BEN.number, "ca_b", RULES, NOW)
+    assert change is not None
+    check(ringing, change)
+    assert [(call.number, call.back) for call in change.calls] == [(BEN.number, "asked")]
+    [effect] = change.effects
+    assert effect.kind is EffectKind.PLACE_CALL and effect.due > NOW, "their line has to be free first"
+    held = after(lifecycle.acknowledge(opened(), word(), RULES, NOW))
+    assert inbound.call_back(held, BEN, BEN.number, "ca_b", RULES, NOW) is None
