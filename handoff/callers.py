@@ -51,7 +51,8 @@ def enter(
     proof: Proof,
     handoff_id: str,
 ) -> Call | None:
-    """They are on the line for this handoff now; None when it is closed. Raises NotFound when it is gone."""
+    """They are on the line for this handoff now, and their number's line is taken, unless a call of ours has
+    it; None when it is closed. Raises NotFound when it is gone."""
     handoffs = calls.handoffs
     for _ in range(MAX_ROUNDS):
         if call := handoffs.store.read_call(call_id):
@@ -60,7 +61,8 @@ def enter(
         if handoff.closed:
             return None
         change = inbound.enter(handoff, contact, number, call_id, provider_id, proof, now)
-        plan = Plan(changes=[change])
+        free = handoffs.store.line_of(number) is None
+        plan = Plan(changes=[change], take_line=change.calls[0] if free else None)
         if isinstance(handoffs.store.commit(plan, now), Done):
             handoffs.hand_out(plan)
             return change.calls[0]
