@@ -38,7 +38,7 @@ class Calls:
     def give_back(self, call_id: str) -> None:
         """The provider provably did not process the create: the call is due again, its line free."""
         if call := self.store.read_call(call_id):
-            self._pacer.did_not_begin(call, self.handoffs.clock())
+            self._pacer.did_not_begin(call)
         self._change(
             call_id,
             lambda call: (
@@ -240,7 +240,7 @@ class Calls:
         now = self.handoffs.clock()
         if call.placing_at is None:
             self._pacer.leave(call, now)
-            self._pacer.did_not_begin(call, now)
+            self._pacer.did_not_begin(call)
         elif call.answered_at is not None and call.ended_at is not None:
             self._pacer.lasted(-(-(call.ended_at - call.answered_at) // MINUTE), now)
 

@@ -15,8 +15,8 @@
 -- been refused because something else changed, and it is counted once.
 --
 -- Whoever asks or leaves has the row of the first that waits made due for the next slot: each sleeps for as long
--- as its place says, and those before it may be gone sooner. One that does not ask again in time (its row is gone, or nobody works) holds nobody up: it is taken out, and
--- finds its old place should it come back.
+-- as its place says, and those before it may be gone sooner. One that does not ask again in time (its row is gone,
+-- or nobody works) holds nobody up: it is taken out, and finds its old place should it come back.
 local id, now, rank, interval = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local critical, differ = ARGV[9] == "1", tonumber(ARGV[12])
 local LATE = 10000
@@ -40,6 +40,9 @@ local function wake_first()
 end
 
 local function leave()
+  if ARGV[15] ~= "1" then
+    return -- a text has no place among the calls
+  end
   redis.call("ZREM", KEYS[2], id)
   redis.call("ZREM", KEYS[3], id)
   wake_first()
