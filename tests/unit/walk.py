@@ -44,7 +44,7 @@ TIMERS = {EffectKind.DEADLINE, EffectKind.LAPSE, EffectKind.NEXT_STEP}
 
 
 def random_rules(luck: Random) -> Rules:
-    """A policy of these three people, of any shape."""
+    """A policy of these three people, of any shape; whom it leaves out may be gone."""
     steps = tuple(
         Step(
             contacts=tuple(luck.sample((ADA, BEN, CY), luck.randint(1, 3))),
@@ -55,7 +55,10 @@ def random_rules(luck: Random) -> Rules:
     )
     quiet = luck.choice(("text", "wait", "skip"))
     policy = EscalationPolicy(name="default", steps=steps, rounds=luck.randint(1, 2), quiet=quiet)
-    return Rules(people=People(contacts=(ADA, BEN, CY), policies=(policy,)))
+    known = {one.id: one for step in steps for one in step.contacts}
+    gone = luck.random() < 0.3
+    contacts = tuple(known.values()) if gone else (ADA, BEN, CY)
+    return Rules(people=People(contacts=contacts, policies=(policy,)))
 
 
 class Walk:
@@ -80,6 +83,8 @@ class Walk:
 
     def step(self) -> None:
         """One thing happens, at random, and everything that must hold is looked at."""
+        if self.luck.random() < 0.02:
+            self.rules = random_rules(self.luck)  # the people file was edited
         done = self.luck.choice(
             (self._wait, self._wait, self._a_call, self._a_call, self._a_key, self._a_caller, self._others)
         )
@@ -174,8 +179,9 @@ class Walk:
             self._keep(attempts.put_to_bed(self.handoff, attempt.id, self.rules, self.now))
         elif any(one.number == call.number and self._on(one) for one in self.calls.values()):
             self.rows[row.id] = row.model_copy(update={"due": self.now + 5 * SECOND})
-        elif self.luck.random() < 0.1:
-            self._end(call, self.luck.choice((Disposition.OPTED_OUT, Disposition.BLOCKED)))
+        elif self.luck.random() < 0.15:
+            how = self.luck.choice((Disposition.OPTED_OUT, Disposition.BLOCKED, Disposition.BUSY))
+            self._end(call, how, other_number=how is not Disposition.BUSY)
         else:
             self.calls[call.id] = call.model_copy(update={"state": CallState.PLACED})
 
@@ -279,7 +285,7 @@ class Walk:
         self.rows |= {effect.id: effect for effect in change.effects}
         self.told += [f"{event.type} {event.data}" for event in change.events]
 
-    def _end(self, call: Call, how: Disposition) -> None:
+    def _end(self, call: Call, how: Disposition, *, other_number: bool = True) -> None:
         self._ended(call)
         self._keep(
             attempts.end_attempt(
@@ -289,6 +295,7 @@ class Walk:
                 self.rules,
                 self.now,
                 was_answered=call.answered_at is not None,
+                other_number=other_number,
             )
         )
 
