@@ -21,7 +21,8 @@ from handoff.store import Store
 from handoff.store.plan import Plan, write
 from handoff.store.transaction import Transaction
 
-RULES = Rules(people=of_environment(parse_people("Ada=+12125550123,Ben=+12125550124"), ring_s=25, rounds=1))
+ADAS = "+12125550123"
+RULES = Rules(people=of_environment(parse_people(f"Ada={ADAS},Ben=+12125550124"), ring_s=25, rounds=1))
 KEY = ApiKey(id=ids.new_id(ids.API_KEY), hash="0" * 64, agent="checkout-bot", scopes=("agent",), created=0)
 ADA = Actor(kind=ActorKind.CONTACT, id="ada", name="Ada")
 _REASON = "A human-verification checkbox is blocking checkout of cart 1009"
@@ -75,9 +76,11 @@ def whole_life(handoffs: Handoffs, calls: Calls, claims: Claims, secret_key: str
     store.finish(effect, handoffs.clock())
     calls.ringing(call_id, None)
     calls.answered(call_id, None)
+    calls.keyed(call_id)
     handoffs.acknowledge(
         opened.id, _decision(handoffs, Channel.CALL, Proof.KEYPRESS), f"key-{call_id}", attempt
     )
+    calls.pressed(call_id, "2", 1)
     calls.end(call_id, Disposition.NO_INPUT)
     link = links.make(secret_key, opened.id, ADA.id)
     store.put_link(link, opened.id, ADA.id)
@@ -91,7 +94,9 @@ def whole_life(handoffs: Handoffs, calls: Calls, claims: Claims, secret_key: str
 def _send(handoffs: Handoffs, handoff_id: str, attempt_id: str) -> None:
     effect = handoffs.store.begin(f"{EffectKind.SEND_TEXT}-{attempt_id}", handoffs.clock(), 60_000, _RUN)
     provider_id = f"SM{ids.random_text(32)}"
-    handoffs.change(handoff_id, lambda fresh, now: attempts.text_asked(fresh, attempt_id, _RUN, now))
+    handoffs.change(
+        handoff_id, lambda fresh, now: attempts.text_asked(fresh, attempt_id, _RUN, now, number=ADAS)
+    )
     handoffs.change(
         handoff_id, lambda fresh, now: attempts.text_accepted(fresh, attempt_id, provider_id, now)
     )

@@ -91,7 +91,7 @@ def _measure(connections: Connections, given: argparse.Namespace) -> dict[str, A
     return found
 
 
-def _leave_to_the_clock(effect_ids: Collection[str], lease: int = 1) -> None:
+def _leave_to_the_clock(effect_ids: Collection[str], lease: int = 1, urgent: Collection[str] = ()) -> None:
     """Instead of RQ: nothing is enqueued, as when RQ can't be reached."""
 
 

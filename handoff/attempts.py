@@ -10,6 +10,7 @@ from typing import Any
 
 from handoff import calling_back
 from handoff.changes import Change, Decided, Draft, Rules, open_calls, update_attempt
+from handoff.giving_up import give_up
 from handoff.ladder import NOT_THERE, advance, anybody_rang, let_sleep, try_next_number
 from handoff.limits import Held
 from handoff.models import SERVICE, Attempt, Channel, EventType, Handoff
@@ -82,6 +83,7 @@ def _end(
         if not open_calls(draft.handoff):
             stopped = disposition is Disposition.OPTED_OUT
             advance(draft, rules, at_once=stopped and not anybody_rang(draft.handoff))
+    give_up(draft, rules)
 
 
 def put_to_bed(
@@ -99,6 +101,7 @@ def put_to_bed(
     goes_on = _ended(draft, attempt, Disposition.WITHDRAWN, detail)
     if goes_on and not try_next_number(draft, rules, attempt):
         let_sleep(draft, rules)
+    give_up(draft, rules)
     return draft.change()
 
 
@@ -175,11 +178,14 @@ def pin_refused(handoff: Handoff, attempt: Attempt, asked: Trigger, now: int) ->
 
 def text_asked(handoff: Handoff, attempt_id: str, run: str, now: int, *, number: str) -> Change | None:
     """The provider is about to be asked for this text to this number, by this run. None when it was asked
-    before: never twice."""
+    before: never twice. One whose handoff was closed since this run began is withdrawn instead."""
     attempt = handoff.attempt(attempt_id)
-    if attempt is None or attempt.asked_at is not None:
+    if attempt is None or attempt.asked_at is not None or attempt.ended_at is not None:
         return None
     draft = Draft(handoff, now)
+    if handoff.closed:
+        _ended(draft, attempt, Disposition.WITHDRAWN, None)
+        return draft.change()
     update_attempt(draft, attempt_id, asked_at=now, asked_run=run, number=number, held=None, held_until=None)
     return draft.change()
 

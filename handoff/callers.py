@@ -15,6 +15,7 @@ from handoff.calls import Calls
 from handoff.changes import Change
 from handoff.commands import Handoffs
 from handoff.errors import Unavailable
+from handoff.ladder import may_be_rung
 from handoff.loop import MAX_ROUNDS
 from handoff.models import Call, Handoff, Proof
 from handoff.policy import Contact
@@ -51,7 +52,8 @@ def enter(
     proof: Proof,
     handoff_id: str,
 ) -> Call | None:
-    """They are on the line for this handoff now; None when it is closed. Raises NotFound when it is gone."""
+    """They are on the line for this handoff now, and their number's line is taken, unless a call of ours has
+    it; None when it is closed. Raises NotFound when it is gone."""
     handoffs = calls.handoffs
     for _ in range(MAX_ROUNDS):
         if call := handoffs.store.read_call(call_id):
@@ -60,7 +62,8 @@ def enter(
         if handoff.closed:
             return None
         change = inbound.enter(handoff, contact, number, call_id, provider_id, proof, now)
-        plan = Plan(changes=[change])
+        free = handoffs.store.line_of(number) is None
+        plan = Plan(changes=[change], take_line=change.calls[0] if free else None)
         if isinstance(handoffs.store.commit(plan, now), Done):
             handoffs.hand_out(plan)
             return change.calls[0]
@@ -96,12 +99,17 @@ def go_on(calls: Calls, call_id: str, contact: Contact, after: str) -> tuple[Cal
 
 def call_back(handoffs: Handoffs, call_id: str, contact: Contact, number: str) -> bool:
     """Calls them back for the newest thing that waits, on their own number. False when nothing does, or they
-    are being rung already. Asked twice, they are called once."""
+    are being rung already, or have quiet hours: who asks may be somebody else. Asked twice, they are called
+    once."""
     for _ in range(MAX_ROUNDS):
         if handoffs.store.read_call(call_id) is not None:
             return True
         now, rules = handoffs.clock(), handoffs.rules()
-        free = [one for one in waiting(handoffs, contact) if one.acknowledged is None]
+        free = [
+            one
+            for one in waiting(handoffs, contact)
+            if one.acknowledged is None and may_be_rung(one, contact, now + inbound.BACK_AFTER_MS) is None
+        ]
         newest = max(free, key=lambda one: one.created_at, default=None)
         change = inbound.call_back(newest, contact, number, call_id, rules, now) if newest else None
         if change is None:

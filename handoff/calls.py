@@ -39,7 +39,7 @@ class Calls:
     def give_back(self, call_id: str) -> None:
         """The provider provably did not process the create: the call is due again, its line free."""
         if call := self.store.read_call(call_id):
-            self._pacer.did_not_begin(call, self.handoffs.clock())
+            self._pacer.did_not_begin(call)
         self._change(
             call_id,
             lambda call: (
@@ -127,9 +127,7 @@ class Calls:
         """The voice came to its goodbye, and no key was pressed."""
         self._change(
             call_id,
-            lambda call: (
-                None if call.heard_all else call.model_copy(update={"heard_all": True, "rev": call.rev + 1})
-            ),
+            lambda call: _changed(call, heard_all=True),
         )
 
     def machine_took_it(self, call_id: str, verdict: str, detail: str) -> None:
@@ -140,7 +138,7 @@ class Calls:
         def move(call: Call) -> Call | None:
             if call.keyed or call.machine is not None or call.state in (CallState.DUE, CallState.ENDED):
                 return None
-            return call.model_copy(update={"machine": verdict, "rev": call.rev + 1})
+            return _changed(call, machine=verdict)
 
         self._change(
             call_id,
@@ -157,22 +155,14 @@ class Calls:
         """Whether the last words heard on it were a call screener's. After a key none are."""
         self._change(
             call_id,
-            lambda call: (
-                None
-                if call.screened is is_screener or call.keyed
-                else call.model_copy(update={"screened": is_screener, "rev": call.rev + 1})
-            ),
+            lambda call: None if call.keyed else _changed(call, screened=is_screener),
         )
 
     def keyed(self, call_id: str) -> None:
         """A key was pressed, whatever it means: neither a machine nor a screener has the line."""
         self._change(
             call_id,
-            lambda call: (
-                None
-                if call.keyed and not call.screened
-                else call.model_copy(update={"keyed": True, "screened": False, "rev": call.rev + 1})
-            ),
+            lambda call: _changed(call, keyed=True, screened=False),
         )
 
     def pressed(self, call_id: str, key: str, turn: int) -> None:
@@ -180,13 +170,7 @@ class Calls:
         self._change(
             call_id,
             lambda call: (
-                call.model_copy(
-                    update={
-                        "pressed": (call.pressed + key)[-40:],
-                        "pressed_turn": turn,
-                        "rev": call.rev + 1,
-                    }
-                )
+                _changed(call, pressed=(call.pressed + key)[-40:], pressed_turn=turn)
                 if turn > call.pressed_turn
                 else None
             ),
@@ -257,7 +241,7 @@ class Calls:
         now = self.handoffs.clock()
         if call.placing_at is None:
             self._pacer.leave(call, now)
-            self._pacer.did_not_begin(call, now)
+            self._pacer.did_not_begin(call)
         elif call.answered_at is not None and call.ended_at is not None:
             self._pacer.lasted(-(-(call.ended_at - call.answered_at) // MINUTE), now)
 
@@ -286,7 +270,7 @@ class Calls:
                     answered_at=self.handoffs.clock() if state is CallState.ANSWERED else call.answered_at,
                 )
             if binds:
-                return call.model_copy(update={"provider_id": provider_id, "rev": call.rev + 1})
+                return _changed(call, provider_id=provider_id)
             return None
 
         def noted(call: Call) -> Callable[[Handoff, str, int], Change | None]:
@@ -354,4 +338,11 @@ def moved_on(call: Call, state: CallState, **fields: Any) -> Call | None:
     """The call in this state, or None when it may not come to it from where it is."""
     if not may_move(call.state, state):
         return None
-    return call.model_copy(update={"state": state, "rev": call.rev + 1, **fields})
+    return _changed(call, state=state, **fields)
+
+
+def _changed(call: Call, **fields: Any) -> Call | None:
+    """The next version of the call; None when it has these fields already."""
+    if all(getattr(call, name) == value for name, value in fields.items()):
+        return None
+    return call.model_copy(update={**fields, "rev": call.rev + 1})

@@ -58,6 +58,8 @@ class Change:
     drop: tuple[str, ...] = ()  # ids of effects that are not needed any more
     calls: tuple[Call, ...] = ()  # new call records
     notices: tuple[Notices, ...] = ()  # what is kept for operators
+    reached: tuple[str, ...] = ()  # ids of contacts who are reached for it from now on
+    let_go: tuple[str, ...] = ()  # those whom it concerns no more, as it is closed
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,9 @@ class Draft:
     drop: list[str] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     notices: list[Notices] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._before = self.handoff
 
     def move(self, trigger: Trigger, **fields: Any) -> None:
         """Changes the state as states.py says. A trigger that may not happen here is a fault of ours."""
@@ -105,6 +110,8 @@ class Draft:
     def change(self) -> Change:
         """What to commit: the next revision, with everything collected here."""
         self.set(rev=self.handoff.rev + 1)
+        before, now = _contacts(self._before), _contacts(self.handoff)
+        closes = self.handoff.closed and not self._before.closed
         return Change(
             self.handoff,
             tuple(self.events),
@@ -112,7 +119,13 @@ class Draft:
             tuple(self.drop),
             tuple(self.calls),
             tuple(self.notices),
+            reached=() if self.handoff.closed else tuple(sorted(now - before)),
+            let_go=tuple(sorted(before)) if closes else (),
         )
+
+
+def _contacts(handoff: Handoff) -> set[str]:
+    return {one.contact for one in handoff.attempts}
 
 
 def end_wait(draft: Draft) -> None:
@@ -198,9 +211,12 @@ def _callback_body(handoff: Handoff) -> str:
 
 
 def mark(draft: Draft, attempt_id: str | None, disposition: Disposition) -> None:
-    """Puts down what a person made of an attempt, if there is one; it ends when its call does."""
-    if attempt_id is not None and draft.handoff.attempt(attempt_id) is not None:
-        update_attempt(draft, attempt_id, disposition=disposition)
+    """Puts down what a person made of an attempt, if there is one; it ends when its call does, also where it
+    counted as over because they were taken for a machine."""
+    attempt = draft.handoff.attempt(attempt_id) if attempt_id is not None else None
+    if attempt is not None:
+        ended_at = None if attempt.disposition is Disposition.VOICEMAIL else attempt.ended_at
+        update_attempt(draft, attempt.id, disposition=disposition, ended_at=ended_at)
 
 
 def update_attempt(draft: Draft, attempt_id: str, **fields: Any) -> None:

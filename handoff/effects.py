@@ -57,7 +57,7 @@ class Effect(StoredRecord):
     due: int
     tries: int = 0
     attempt: str | None = None  # SEND_TEXT: which attempt; ENROL: the one in which they said so
-    urgent: bool = False  # PLACE_CALL, SEND_TEXT: what is critical is done before what waits in the queue
+    urgent: bool = False  # done before what waits in the queue: what is critical, and every HANG_UP
     revision: int | None = None  # LAPSE, NEXT_STEP: the end of the pause that it was meant for
     even_ended: bool = False  # HANG_UP: although the record says that the call is over
     url: str | None = None  # RESUME: where to
@@ -82,9 +82,11 @@ def send_text(handoff: str, attempt: str, due: int, *, urgent: bool = False) -> 
 
 
 def hang_up(call: str, due: int, *, even_ended: bool = False) -> Effect:
-    """End a call that is not needed any more, telling who is on the line why. `even_ended`: it counts as over
-    already, and was found to exist after all."""
-    return Effect(id=f"hang_up-{call}", kind=EffectKind.HANG_UP, subject=call, due=due, even_ended=even_ended)
+    """End a call that is not needed any more, telling who is on the line why; before all that waits in the
+    queue, since a phone rings for nothing. `even_ended`: it counts as over already, and was found to exist
+    after all."""
+    id_ = f"hang_up-{call}"
+    return Effect(id=id_, kind=EffectKind.HANG_UP, subject=call, due=due, urgent=True, even_ended=even_ended)
 
 
 def reconcile_call(call: str, due: int) -> Effect:

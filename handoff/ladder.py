@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from handoff import effects, ids
-from handoff.changes import Draft, Rules, close, end_wait, open_calls
+from handoff.changes import Draft, Rules, end_wait, open_calls
 from handoff.effects import EffectKind
+from handoff.giving_up import exhaust
 from handoff.models import (
-    CLOCK,
     SERVICE,
     Attempt,
     Call,
@@ -27,7 +27,7 @@ from handoff.models import (
 )
 from handoff.moments import SECOND, rfc3339
 from handoff.policy import Coming, Contact, EscalationPolicy, again, climbed_at, coming, step_at
-from handoff.states import CloseReason, Disposition, Trigger
+from handoff.states import Disposition, Trigger
 
 
 def may_be_rung(handoff: Handoff, contact: Contact, now: int) -> int | None:
@@ -270,15 +270,6 @@ def advance(draft: Draft, rules: Rules, *, at_once: bool = False, silent: bool =
         exhaust(draft, rules)
 
 
-def exhaust(draft: Draft, rules: Rules) -> None:
-    """Nobody is left to reach."""
-    end_wait(draft)
-    draft.set(exhausted=True)
-    draft.note(EventType.POLICY_EXHAUSTED, SERVICE)
-    if draft.handoff.on_exhausted == "fail":
-        close(draft, Trigger.EXPIRE, CloseReason.UNREACHABLE, rules, by=CLOCK)
-
-
 def let_sleep(draft: Draft, rules: Rules) -> None:
     """A call of this step was not placed, as its contact must not be rung by now: what the policy says is
     done where nobody can be rung, if nothing of the step rings or rang."""
@@ -300,11 +291,15 @@ def let_sleep(draft: Draft, rules: Rules) -> None:
 
 
 def wait_is_over(draft: Draft, rules: Rules) -> None:
-    """What was waited for has come: the next step, or the same one for people whose quiet hours are over."""
+    """What was waited for has come: the next step, or the same one for people whose quiet hours are over.
+    Who had us call them back meanwhile is not rung a second time beside that: its end goes on from here."""
     position = draft.handoff.position
     if draft.handoff.same_step_again and position is not None:
         draft.set(position=again(rules.policy_for(draft.handoff), position))
-    advance(draft, rules, at_once=True)
+    if open_calls(draft.handoff):
+        end_wait(draft)
+    else:
+        advance(draft, rules, at_once=True)
 
 
 def _wait(draft: Draft, due: int, *, again: bool = False) -> None:

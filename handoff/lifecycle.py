@@ -8,7 +8,7 @@ wait: loop.py commits a change in one atomic step, workers/ and voice/ perform i
 
 from __future__ import annotations
 
-from handoff import calling_back, effects, ids, proofs, routing
+from handoff import calling_back, effects, ids, routing
 from handoff.changes import (
     Change,
     Decided,
@@ -22,8 +22,10 @@ from handoff.changes import (
     open_calls,
 )
 from handoff.effects import EffectKind
-from handoff.errors import Forbidden, Invalid
-from handoff.ladder import advance, exhaust, next_name, start, wait_is_over
+from handoff.errors import Invalid
+from handoff.giving_up import exhaust
+from handoff.ladder import advance, next_name, start, wait_is_over
+from handoff.late import expired_first, too_late
 from handoff.messages import OpenRequest
 from handoff.models import (
     CLOCK,
@@ -49,7 +51,6 @@ EXTENSION_MS = 10 * MINUTE
 #: How far beyond its time-out people may put a handoff's deadline off when the agent did not say, in s.
 MORE_TIME_S = 1_800
 LONGEST_S = 90 * DAY / SECOND
-MAX_LATE_ANSWERS = 20  # late answers put on the record per handoff: a link must not be able to fill Redis
 
 
 def open_handoff(
@@ -103,7 +104,7 @@ def acknowledge(
 
     Its owner may say so again, for more time. Anybody else is told who has it.
     """
-    if over := _over(handoff, Trigger.ACKNOWLEDGE, decision, rules, now):
+    if over := too_late(handoff, Trigger.ACKNOWLEDGE, decision, rules, now):
         return over
     holder = handoff.acknowledged
     if holder is not None and not _same(holder.by, decision.by):
@@ -123,7 +124,7 @@ def extend(handoff: Handoff, decision: Decision, rules: Rules, now: int) -> Deci
     Who says so has it, unless somebody else does: escalation pauses for as long. Lost when the deadline is
     where it can at most be.
     """
-    if over := _over(handoff, Trigger.EXTEND, decision, rules, now):
+    if over := too_late(handoff, Trigger.EXTEND, decision, rules, now):
         return over
     deadline = min(handoff.deadline + EXTENSION_MS, handoff.latest_deadline)
     if deadline <= handoff.deadline:
@@ -140,7 +141,7 @@ def extend(handoff: Handoff, decision: Decision, rules: Rules, now: int) -> Deci
 def ring_again(handoff: Handoff, decision: Decision, rules: Rules, now: int) -> Decided:
     """An operator wants people rung again, from the first step on. Lost while a phone may still ring, and
     while a person has it."""
-    if over := _over(handoff, Trigger.RING_AGAIN, decision, rules, now):
+    if over := too_late(handoff, Trigger.RING_AGAIN, decision, rules, now):
         return over
     if target(handoff.state, Trigger.RING_AGAIN) is None or open_calls(handoff):
         return Decided(lost(Trigger.RING_AGAIN, handoff))
@@ -154,7 +155,7 @@ def ring_again(handoff: Handoff, decision: Decision, rules: Rules, now: int) -> 
 
 def pass_on(handoff: Handoff, decision: Decision, rules: Rules, now: int, *, attempt: str) -> Decided:
     """A person hands it to the next one at once; it is no refusal, and nobody is woken twice for it."""
-    if over := _over(handoff, Trigger.PASS_ON, decision, rules, now):
+    if over := too_late(handoff, Trigger.PASS_ON, decision, rules, now):
         return over
     if target(handoff.state, Trigger.PASS_ON) is None or (
         handoff.acknowledged is not None and not _same(handoff.acknowledged.by, decision.by)
@@ -182,7 +183,7 @@ def pass_on(handoff: Handoff, decision: Decision, rules: Rules, now: int, *, att
 
 def call_back(handoff: Handoff, decision: Decision, rules: Rules, now: int, *, attempt: str) -> Decided:
     """A person on the line wants to be called again in a while. Lost where calling_back.py offers none."""
-    if over := _over(handoff, Trigger.CALL_BACK, decision, rules, now):
+    if over := too_late(handoff, Trigger.CALL_BACK, decision, rules, now):
         return over
     draft = Draft(handoff, now)
     if not calling_back.as_asked(draft, attempt, decision, rules):
@@ -203,7 +204,7 @@ def resolve(
     if handoff.enrols and decision.channel is not Channel.CALL:
         raise Invalid("Only the person can say that they may be called, by key 1 in the call that asks them.")
     checked = _checked_result(handoff, result)
-    if over := _over(handoff, Trigger.RESOLVE, decision, rules, now):
+    if over := too_late(handoff, Trigger.RESOLVE, decision, rules, now):
         return over
     draft = Draft(handoff, now)
     mark(draft, attempt, Disposition.RESOLVED)
@@ -216,7 +217,7 @@ def decline(
     handoff: Handoff, decision: Decision, rules: Rules, now: int, *, attempt: str | None = None
 ) -> Decided:
     """A person says no: the agent gets a refusal, which is neither silence nor an error."""
-    if over := _over(handoff, Trigger.DECLINE, decision, rules, now):
+    if over := too_late(handoff, Trigger.DECLINE, decision, rules, now):
         return over
     draft = Draft(handoff, now)
     mark(draft, attempt, Disposition.DECLINED)
@@ -229,7 +230,7 @@ def cancel(handoff: Handoff, by: Actor, reason: CloseReason, rules: Rules, now: 
     if handoff.closed:
         return Decided(lost(Trigger.CANCEL, handoff))
     if now >= handoff.deadline:
-        return _expired_first(handoff, Trigger.CANCEL, rules, now)
+        return expired_first(handoff, Trigger.CANCEL, rules, now)
     draft = Draft(handoff, now)
     close(draft, Trigger.CANCEL, reason, rules, by=by)
     return _won(Trigger.CANCEL, draft)
@@ -286,49 +287,6 @@ def _pause(draft: Draft, decision: Decision, until: int, attempt: str | None = N
     draft.note(EventType.ACKNOWLEDGED, decision.by, decision.proof, until=rfc3339(until), attempt=attempt)
     draft.effects.append(effects.timer(EffectKind.LAPSE, draft.handoff.id, until, revision=until))
     hang_up_others(draft, attempt)
-
-
-def _over(handoff: Handoff, asked: Trigger, decision: Decision, rules: Rules, now: int) -> Decided | None:
-    """The answer to a decision that came too late, with a line on the timeline; None when it is in time.
-
-    Raises Forbidden for one by an agent (promise 9), and for one in time with less proof than is asked for.
-    """
-    if decision.by.kind is ActorKind.AGENT and decision.proof is not Proof.OBSERVED:
-        raise Forbidden("The requester can't answer its own request.")
-    if not handoff.closed and now < handoff.deadline:
-        proofs.require(handoff, asked, decision)
-        return None
-    if not handoff.closed:
-        return _expired_first(handoff, asked, rules, now, decision)
-    outcome = lost(asked, handoff)
-    if handoff.late_answers >= MAX_LATE_ANSWERS:
-        return Decided(outcome)
-    draft = Draft(handoff, now)
-    _note_late(draft, asked, decision)
-    return Decided(outcome, draft.change())
-
-
-def _expired_first(
-    handoff: Handoff, asked: Trigger, rules: Rules, now: int, decision: Decision | None = None
-) -> Decided:
-    """The deadline has passed and the clock has not said so yet: say it now, and refuse what was asked."""
-    draft = Draft(handoff, now)
-    close(draft, Trigger.EXPIRE, CloseReason.NOBODY, rules, by=CLOCK)
-    if decision is not None:
-        _note_late(draft, asked, decision)
-    return Decided(lost(asked, draft.handoff), draft.change())
-
-
-def _note_late(draft: Draft, asked: Trigger, decision: Decision) -> None:
-    draft.set(late_answers=draft.handoff.late_answers + 1)
-    draft.note(
-        EventType.LATE_ANSWER_REFUSED,
-        decision.by,
-        decision.proof,
-        asked=asked,
-        channel=decision.channel,
-        standing=draft.handoff.state,
-    )
 
 
 def _checked_result(handoff: Handoff, result: Result | None) -> Result:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from handoff import effects
 from handoff.changes import Change, Draft, Rules, mark, open_calls, update_attempt
 from handoff.effects import EffectKind
+from handoff.giving_up import give_up
 from handoff.ladder import advance
 from handoff.models import Actor, Attempt, Call, Channel, EventType, Handoff, Proof
 from handoff.notices import (
@@ -61,6 +62,7 @@ def no_more_calls(
     goes_on = handoff.state is State.ESCALATING and not handoff.exhausted and now < handoff.deadline
     if undecided and goes_on and handoff.next_step_at is None and not open_calls(draft.handoff):
         advance(draft, rules, at_once=True)
+    give_up(draft, rules)
     return draft.change()
 
 

@@ -15,7 +15,7 @@ PRODUCT = ("handoff", "voice", "workers", "app.py", "gunicorn.conf.py")
 #: Decided by the domain: the same words in, the same words out.
 PURE = (
     "states models rights effects outcomes policy quiet limits proofs routing changes ladder calling_back "
-    "attempts lifecycle moments notices opt_outs enrolment inbound"
+    "attempts late giving_up lifecycle moments notices opt_outs enrolment inbound"
 ).split()
 PURE_MAY_IMPORT = {
     "__future__",

@@ -59,18 +59,20 @@ class Pacer:
         if self._limits.calls_per_second:
             self._ask(call, Urgency.NORMAL, now, "leave")
 
-    def did_not_begin(self, call: Call, now: int) -> None:
-        """It was told to go, and provably did not: it is no call to that number, and none of this day."""
+    def did_not_begin(self, call: Call) -> None:
+        """It was told to go, and provably did not: it is no call to that number, and none of the day on which
+        it was counted."""
         if self._limits.none:
             return
+        counted = self._redis.zscore(self._beginnings(call.number), call.id)
         if call.api_key:
             self._redis.zrem(self._beginnings(call.number, call.api_key), call.id)
-        if not self._redis.zrem(self._beginnings(call.number), call.id):
+        if counted is None or not self._redis.zrem(self._beginnings(call.number), call.id):
             return
-        today = self._today(now)
+        day = self._today(int(counted))
         pipe = self._redis.pipeline(transaction=True)
-        pipe.hincrby(today, "n", -1)
-        pipe.hincrbyfloat(today, "cents", -self._limits.price_a_minute * 100)
+        pipe.hincrby(day, "n", -1)
+        pipe.hincrbyfloat(day, "cents", -self._limits.price_a_minute * 100)
         pipe.execute()
 
     def lasted(self, minutes: int, now: int) -> None:
@@ -152,8 +154,8 @@ class Pacer:
     def _beginnings(self, number: str, api_key: str | None = None) -> str:
         return self._keys.beginnings(_hash(number), api_key)
 
-    def _today(self, now: int) -> str:
-        return self._keys.day(datetime.fromtimestamp(now / 1000, UTC).date().isoformat())
+    def _today(self, at: int) -> str:
+        return self._keys.day(datetime.fromtimestamp(at / 1000, UTC).date().isoformat())
 
 
 def _hash(number: str) -> str:

@@ -119,11 +119,10 @@ def _put_handoff(tx: Transaction, keys: Keyspace, change: Change, plan: Plan) ->
         fields += ["idem", key_hash, *(["unnamed", "1"] if plan.unnamed else [])]
     tx.write("HSET", key, *fields)
     _put_into_indexes(tx, keys, handoff, first=first)
-    for contact in sorted({attempt.contact for attempt in handoff.attempts}):
-        if handoff.closed:
-            tx.write("ZREM", keys.open_of(contact), index_name(handoff))
-        else:
-            tx.write("ZADD", keys.open_of(contact), "0", index_name(handoff))
+    for contact in change.reached:
+        tx.write("ZADD", keys.open_of(contact), "0", index_name(handoff))
+    for contact in change.let_go:
+        tx.write("ZREM", keys.open_of(contact), index_name(handoff))
     for event in change.events:
         tx.write("RPUSH", keys.events(handoff.id), _document(event))
     closed = "1" if handoff.closed else "0"

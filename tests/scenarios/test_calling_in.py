@@ -103,6 +103,19 @@ def test_a_caller_who_is_settled_away_hears_who_did_it_and_holds_no_ladder_up(wo
     assert ("ada", "no_input") in world.dispositions(handoff)
 
 
+def test_nobody_is_rung_while_they_talk_to_us(world: World) -> None:
+    rung_in_vain(world)
+    call = types(world.ada.calls(OURS).hears("Enter your PIN"), PIN).hears("One thing waits for you")
+    later = world.open(contact="ada", timeout_s=3600)
+    world.ada.expect_text()
+    world.advance(5)
+    assert len(world.creates()) == 1, "the line is hers"
+    call.press("1").hears("Thank you").hang_up()
+    world.advance(10)
+    world.ada.expect_call("Handoff for").press("1").hears("Thank you")
+    assert world.dispositions(later) == [("ada", "resolved")]
+
+
 def test_9_calls_back_the_contacts_own_number_once_and_says_nothing_of_what_waits(world: World) -> None:
     first = types(world.ada.calls(OURS).hears("Enter your PIN"), "9")
     first.hears("If something waits for you, we call you.")

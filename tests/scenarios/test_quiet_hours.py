@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.world import MakeWorld
+from tests.world import OURS, MakeWorld
 
 BERLIN = ZoneInfo("Europe/Berlin")
 PEOPLE = """
@@ -52,3 +52,22 @@ def test_who_sleeps_until_seven_is_rung_at_seven(
     world.advance(2)
     world.ada.expect_call("Handoff for").press("1").hears("Thank you")
     assert world.dispositions(handoff) == [("ada", "resolved")]
+
+
+def test_a_call_to_us_from_their_number_breaks_no_night(make_world: MakeWorld, tmp_path: Path) -> None:
+    """Anybody can show their number; whoever it was, nothing is rung, nor said to be, before the morning."""
+    file = tmp_path / "people.toml"
+    file.write_text(PEOPLE)
+    world = make_world(HANDOFF_PEOPLE=str(file), HANDOFF_TO_NUMBER="", HANDOFF_RING_SECONDS="")
+    world.phone.line(OURS).sends_calls_to(f"{world.services.settings.public_url}/twilio/calls/inbound")
+    world.now = round(datetime(2026, 11, 24, 23, tzinfo=BERLIN).timestamp() * 1000)
+    handoff = world.open(timeout_s=86_400)
+    world.ada.expect_text()
+    call = world.ada.calls(OURS).hears("Enter your PIN")
+    call.press("9")
+    call.press("#").hears("If something waits for you, we call you.")
+    world.advance(20)
+    assert world.creates() == [] and "calls_back" not in world.types(handoff)
+    assert world.dispositions(handoff) == []
+    world.operator.cancel(str(handoff["id"]))
+    world.settle()

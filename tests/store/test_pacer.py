@@ -222,8 +222,17 @@ def test_a_call_that_did_not_begin_is_counted_nowhere(under: Under) -> None:
     line = under(Limits(number_caps=parse_caps("1/1m"), calls_a_day=10, money_a_day=1, price_a_minute=0.1))
     for number in range(50):
         assert line.asks(f"c{number}", to=ADA) is None
-        line.pacer.did_not_begin(call(f"c{number}", ADA), NOW)
-        line.pacer.did_not_begin(call(f"c{number}", ADA), NOW)
+        line.pacer.did_not_begin(call(f"c{number}", ADA))
+        line.pacer.did_not_begin(call(f"c{number}", ADA))
+
+
+def test_a_call_that_did_not_begin_is_taken_off_the_day_that_counted_it(under: Under, store: Store) -> None:
+    before_midnight, day = (NOW // DAY + 1) * DAY - 1, Limits(calls_a_day=10)
+    line = under(day)
+    assert line.asks("one", before_midnight) is None and line.asks("two", before_midnight + 2) is None
+    line.pacer.did_not_begin(call("one"))
+    client, dates = store.connections.commands, ("2027-01-15", "2027-01-16")
+    assert [client.hget(store.keys.day(date), "n") for date in dates] == ["0", "1"]
 
 
 def test_caps_do_not_hold_what_is_critical(under: Under) -> None:
@@ -297,7 +306,7 @@ def test_a_call_that_did_not_begin_is_none_of_the_share(under: Under) -> None:
     line = under(Limits(number_caps=parse_caps("4/10m")))
     for number in range(9):
         assert line.asks(f"c{number}", to=ADA, share=25) is None
-        line.pacer.did_not_begin(call(f"c{number}", ADA), NOW)
+        line.pacer.did_not_begin(call(f"c{number}", ADA))
 
 
 def test_texts_are_counted_by_their_number_and_apart_from_calls(under: Under, store: Store) -> None:
@@ -312,6 +321,16 @@ def test_texts_are_counted_by_their_number_and_apart_from_calls(under: Under, st
     assert line.asks("a", to=ADA, urgency=Urgency.CRITICAL) is None, "a text is no call of the day"
     kept = [key for key in store.connections.commands.scan_iter("*texted*") if store.keys.prefix in str(key)]
     assert len(kept) == 2 and not any("555" in str(key) for key in kept)
+
+
+def test_a_text_wakes_no_call_that_waits(under: Under) -> None:
+    line = under(Limits(calls_per_second=0.1, text_caps=parse_caps("9/1m")))
+    assert line.asks("one") is None
+    held = line.asks("two")
+    assert held is not None
+    line.row("two", held.until)
+    assert line.pacer.hold_text("at_1", ADA, Urgency.NORMAL, NOW) is None
+    assert line.due("two") == held.until
 
 
 def test_a_text_that_was_not_sent_is_counted_nowhere(under: Under) -> None:

@@ -23,8 +23,8 @@ BEN = Contact(id="ben", name="Ben", numbers=("+12125550124",))
 AGENT = Actor(kind=ActorKind.AGENT, id="ak_1", name="checkout-bot")
 
 
-def rules(*steps: tuple[Contact, ...], rounds: int = 1) -> Rules:
-    ladder = tuple(Step(contacts=contacts, ring_s=25) for contacts in steps)
+def rules(*steps: tuple[Contact, ...], rounds: int = 1, wait_s: int = 0) -> Rules:
+    ladder = tuple(Step(contacts=contacts, ring_s=25, wait_s=wait_s) for contacts in steps)
     return Rules(
         people=People(
             contacts=tuple(one for step in ladder for one in step.contacts),

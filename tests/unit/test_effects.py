@@ -8,6 +8,7 @@ import pytest
 
 from handoff import effects, ids
 from handoff.effects import TIMERS, Effect, EffectKind
+from handoff.store import Plan
 from workers.clock import _TIMERS
 from workers.performing import _DO
 
@@ -62,3 +63,7 @@ def test_a_handoffs_two_texts_are_two_rows() -> None:
 def test_the_clock_decides_exactly_the_timers_and_the_workers_do_exactly_the_rest() -> None:
     assert set(_TIMERS) == TIMERS
     assert set(_DO) == set(EffectKind) - TIMERS
+
+
+def test_a_phone_that_rings_for_nothing_stops_before_anything_else_that_waits_is_done() -> None:
+    assert Plan(effects=[effects.place_call(CALL, 1), effects.hang_up(CALL, 1)]).urgent == {f"hang_up-{CALL}"}

@@ -61,6 +61,16 @@ def test_a_text_that_is_held_says_so_until_the_provider_is_asked() -> None:
     assert asked is not None and attempt(asked.handoff, text.id).held is None
 
 
+def test_a_text_whose_handoff_closed_a_moment_ago_is_not_asked_for() -> None:
+    handoff = opened()
+    text = text_of(handoff)
+    closed = after(lifecycle.cancel(handoff, ADMIN, CloseReason.OPERATOR, RULES, NOW))
+    change = attempts.text_asked(closed, text.id, "run", NOW, number="+12125550123")
+    assert change is not None
+    left = attempt(change.handoff, text.id)
+    assert (left.asked_run, left.disposition) == (None, Disposition.WITHDRAWN)
+
+
 def test_closing_has_a_held_text_withdrawn_at_once_and_leaves_one_that_was_sent_alone() -> None:
     handoff = opened()
     text = text_of(handoff)

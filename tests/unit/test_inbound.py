@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from handoff import attempts, calling_back, inbound, lifecycle
-from handoff.changes import open_calls
+from handoff.changes import Rules, open_calls
 from handoff.effects import EffectKind
 from handoff.models import CallsBack, Handoff, Proof
 from handoff.policy import Contact
-from handoff.states import CallState, Disposition, State
+from handoff.states import CallState, CloseReason, Disposition, State
 
 from .lives import ADA, BEN, NOW, RULES, after, calls_of, check, handoff_in, opened, rules, word
 
@@ -20,6 +20,13 @@ def entered(handoff: Handoff, contact: Contact = ADA) -> Handoff:
     """After this contact called in and was let in to it."""
     change = inbound.enter(handoff, contact, contact.number, "ca_in", "CA1", Proof.KEYPRESS_PIN, NOW)
     check(handoff, change)
+    return change.handoff
+
+
+def missed(handoff: Handoff, by: Rules, at: int) -> Handoff:
+    """The newest call of ours was not answered."""
+    change = attempts.end_attempt(handoff, open_calls(handoff)[-1].id, Disposition.NO_ANSWER, by, at)
+    assert change is not None
     return change.handoff
 
 
@@ -79,6 +86,27 @@ def test_who_called_in_is_told_when_somebody_else_settles_it() -> None:
     done = lifecycle.resolve(handoff, word("ben"), RULES, NOW)
     assert done.change is not None
     assert "ca_in" in {effect.subject for effect in done.change.effects if effect.kind is EffectKind.HANG_UP}
+
+
+def test_a_wait_that_is_over_while_they_are_called_back_rings_nobody_beside_them() -> None:
+    by = rules((ADA,), rounds=2, wait_s=60)
+    handoff = missed(opened(by=by), by, NOW + 25_000)
+    due = handoff.next_step_at
+    assert due is not None
+    back = inbound.call_back(handoff, ADA, ADA.number, "ca_b", by, due - 1)
+    assert back is not None
+    over = lifecycle.next_step(back.handoff, due, by, due)
+    assert over is not None and not over.calls and over.handoff.next_step_at is None
+    assert len(calls_of(missed(over.handoff, by, due + 9_000))) == 3, "and then it goes on"
+
+
+def test_nobody_is_unreachable_while_they_are_on_the_line() -> None:
+    handoff = entered(opened(by=rules((BEN,)), on_exhausted="fail"))
+    ringing, calling = calls_of(handoff)
+    missed_ben = attempts.end_attempt(handoff, ringing.id, Disposition.NO_ANSWER, rules((BEN,)), NOW)
+    assert missed_ben is not None and not missed_ben.handoff.closed and missed_ben.handoff.exhausted
+    left = attempts.end_attempt(missed_ben.handoff, calling.id, Disposition.HUNG_UP, RULES, NOW)
+    assert left is not None and left.handoff.close_reason is CloseReason.UNREACHABLE
 
 
 def test_a_call_back_goes_to_their_own_number_unless_it_rings_already() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from handoff import lifecycle
 from handoff.changes import Decided
-from handoff.lifecycle import MAX_LATE_ANSWERS
+from handoff.late import MAX_LATE_ANSWERS
 from handoff.models import ActorKind, EventType, Handoff
 from handoff.moments import DAY
 from handoff.states import CLOSED, CloseReason, Kind, State, Trigger

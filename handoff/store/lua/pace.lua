@@ -48,6 +48,9 @@ local function wake_first()
 end
 
 local function leave()
+  if ARGV[15] ~= "1" then
+    return -- a text has no place among the calls
+  end
   redis.call("ZREM", KEYS[2], id)
   redis.call("ZREM", KEYS[3], id)
   wake_first()
