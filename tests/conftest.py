@@ -62,6 +62,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             chaos = nodeid.startswith("tests/chaos/")
             return "tests/chaos" if chaos else str(super()._split_scope(nodeid))
 
+        def remove_node(self, node: Any) -> str | None:
+            """A test that ended its worker has failed; xdist would hand it to the next one, and the next."""
+            units = self.assigned_work[node].values()
+            left = [(unit, test) for unit in units for test, done in unit.items() if not done]
+            if left:
+                unit, test = left[0]
+                unit[test] = True
+            super().remove_node(node)
+            return left[0][1] if left else None
+
     return ByFile(config, log)
 
 

@@ -171,27 +171,6 @@ def test_one_that_never_asks_again_holds_nobody_up_for_long(under: Under) -> Non
     assert line.asks("c", NOW + 14 * SECOND) is None
 
 
-def test_workers_that_ask_in_any_order_leave_no_slot_empty_and_the_urgent_come_first(under: Under) -> None:
-    """Ten slots came while nobody looked: whoever of the first ten asks has one of them."""
-    line = under(Limits(calls_per_second=50))
-    waiting = [f"c{number:02d}" for number in range(20)]
-    line.asks("before")
-    for number, name in enumerate(waiting):
-        line.asks(name, since=NOW + number)
-    at = NOW + 200
-    went = [
-        name
-        for number, name in reversed(list(enumerate(waiting)))
-        if not line.asks(name, at, since=NOW + number)
-    ]
-    assert went == waiting[9::-1]
-    line.asks("critical", at, urgency=Urgency.CRITICAL)
-    at += 100
-    assert line.asks("c10", at, since=NOW + 10), "not before what is more urgent"
-    assert line.asks("critical", at, urgency=Urgency.CRITICAL) is None
-    assert line.asks("c10", at, since=NOW + 10) is None
-
-
 def test_what_waited_under_an_earlier_rate_is_forgotten_when_there_was_none(under: Under) -> None:
     line = under(ONE_A_SECOND)
     for name in ("a", "b", "c"):
