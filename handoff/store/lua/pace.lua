@@ -14,7 +14,7 @@
 -- Returns {"go"} or {"hold", why, until ms}. A call that was told to go is told so again: its commit may have
 -- been refused because something else changed, and it is counted once.
 --
--- Whoever asks or leaves has the row of the first that waits made due for the next slot: each sleeps for as long
+-- Whoever asks or leaves has the rows of the first that wait made due for the next slots: each sleeps for as long
 -- as its place says, and those before it may be gone sooner. One that does not ask again in time (its row is gone,
 -- or nobody works) holds nobody up: it is taken out, and finds its old place should it come back.
 local id, now, rank, interval = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
