@@ -10,7 +10,7 @@ from html import unescape
 
 import pytest
 
-from handoff import code_book, pins
+from handoff import code_book, inbound, pins
 from handoff.states import Disposition
 from voice import inbound_calls
 
@@ -83,9 +83,25 @@ def test_after_too_many_tries_the_right_pin_and_the_right_code_open_nothing(site
 
 
 def test_a_caller_id_makes_a_phone_ring_so_often_and_no_more(site: Site) -> None:
-    handoff = site.agent.opened(contact="ada")
-    for again in range(inbound_calls.BACK_AN_HOUR + 2):
+    """Twice for one handoff, and three times in an hour for all of them."""
+
+    def calls_back(handoff: str, name: str) -> int:
         ringing = [one.call for one in site.record(handoff).attempts if one.call][-1]
         site.services.calls.end(str(ringing), Disposition.BUSY)
-        assert "If something waits for you, we call you" in shows(site, "9", call=f"CA{again}")
-    assert site.types(handoff).count("calls_back") == inbound_calls.BACK_AN_HOUR
+        assert "If something waits for you, we call you" in shows(site, "9", call=f"CA{handoff}{name}")
+        return site.types(handoff).count("calls_back")
+
+    assert (inbound.MOST_BACKS, inbound_calls.BACK_AN_HOUR) == (2, 3)
+    first = site.agent.opened(contact="ada")
+    assert [calls_back(first, name) for name in "ab"] == [1, 2]
+    second = site.agent.opened(contact="ada")
+    assert [calls_back(second, name) for name in "cd"] == [1, 1]
+
+
+def test_a_caller_id_brings_no_third_call_back_for_one_handoff(site: Site) -> None:
+    handoff = site.agent.opened(contact="ada")
+    for again in range(inbound.MOST_BACKS + 1):
+        ringing = [one.call for one in site.record(handoff).attempts if one.call][-1]
+        site.services.calls.end(str(ringing), Disposition.BUSY)
+        shows(site, "9", call=f"CA{again}")
+    assert site.types(handoff).count("calls_back") == inbound.MOST_BACKS
