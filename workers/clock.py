@@ -7,8 +7,8 @@ comes back. Timers are decided here at once, since they only change records; the
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Callable
+from queue import Empty, SimpleQueue
 
 import redis
 import structlog
@@ -34,15 +34,26 @@ AGENT_GONE = Actor(kind=ActorKind.CLOCK, id="agent-gone")
 def run() -> None:
     """Ticks until SIGTERM or SIGINT. A Redis that is away is waited for."""
     services = bootstrap.from_environment()
-    stop = threading.Event()
+    # No Event: its `set` waits for a lock that the handler may have interrupted the very holder of.
+    # https://docs.python.org/3/library/queue.html#queue.SimpleQueue.put
+    told = SimpleQueue[None]()
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+        signal.signal(number, lambda *_: told.put(None))
     log.info("clock_started")
-    while not stop.wait(TICK_S):
+    while not _heard(told, TICK_S):
         try:
             tick(services)
         except redis.RedisError as error:
             log.warning("clock_lost_redis", why=type(error).__name__)
+
+
+def _heard(told: SimpleQueue[None], wait_s: float) -> bool:
+    """Whether we were told to end, within this time."""
+    try:
+        told.get(timeout=wait_s)
+    except Empty:
+        return False
+    return True
 
 
 def tick(services: Services) -> int:

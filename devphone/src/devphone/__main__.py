@@ -11,6 +11,7 @@ import threading
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import NoReturn
 
 from werkzeug.serving import BaseWSGIServer
@@ -20,6 +21,9 @@ from .contract import Contract, NoContract
 from .driver import Driver
 from .settings import BadSettings, check
 from .web.app import create_app, serve
+
+#: How long the program may take to notice that it is to end, in seconds.
+LOOKS_UP_S = 0.5
 
 
 class Parser(argparse.ArgumentParser):
@@ -41,9 +45,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         if "--json" in words:
             print(json.dumps({"refused": str(refusal)}), flush=True)
         return 2
-    stop = threading.Event()
+    # No Event: its `set` waits for a lock that the handler may have interrupted the very holder of, as when
+    # two signals come at once. https://docs.python.org/3/library/queue.html#queue.SimpleQueue.put
+    stop = SimpleQueue[None]()
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+        signal.signal(number, lambda *_: stop.put(None))
     threading.excepthook = _end_with
     threading.Thread(target=server.serve_forever, name="server", daemon=True).start()
     if given.ends_with_stdin:
@@ -56,7 +62,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         else f"SIMULATED phone at {url}"
     )
     print(line, flush=True)
-    stop.wait()
+    while not _heard(stop):
+        pass
     return 0
 
 
@@ -93,11 +100,21 @@ def _server(given: argparse.Namespace) -> BaseWSGIServer:
     return serve(create_app(driver, contract), settings.host, settings.port)
 
 
-def _wait_for_end(stop: threading.Event) -> None:
+def _heard(stop: SimpleQueue[None]) -> bool:
+    """Whether we were told to end. Looks up now and then: a signal that the system gives to another thread
+    does not wake this one, which alone runs its handler (https://docs.python.org/3/library/signal.html)."""
+    try:
+        stop.get(timeout=LOOKS_UP_S)
+    except Empty:
+        return False
+    return True
+
+
+def _wait_for_end(stop: SimpleQueue[None]) -> None:
     """Whoever started the program holds the other end of its standard input, and lets go when killed."""
     while os.read(0, 4096):
         pass
-    stop.set()
+    stop.put(None)
 
 
 def _end_with(failure: threading.ExceptHookArgs) -> None:
