@@ -11,7 +11,8 @@ from html import unescape
 import pytest
 
 from handoff import code_book, inbound, pins
-from handoff.states import Disposition
+from handoff.models import Actor, ActorKind
+from handoff.states import CloseReason, Disposition
 from voice import inbound_calls
 
 from .conftest import MakeSite
@@ -94,6 +95,8 @@ def test_a_caller_id_makes_a_phone_ring_so_often_and_no_more(site: Site) -> None
     assert (inbound.MOST_BACKS, inbound_calls.BACK_AN_HOUR) == (2, 3)
     first = site.agent.opened(contact="ada")
     assert [calls_back(first, name) for name in "ab"] == [1, 2]
+    by = Actor(kind=ActorKind.AGENT, id="ak", name="shopper")
+    site.services.handoffs.cancel(first, by, CloseReason.AGENT, "withdrawn")
     second = site.agent.opened(contact="ada")
     assert [calls_back(second, name) for name in "cd"] == [1, 1]
 
