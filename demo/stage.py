@@ -33,6 +33,10 @@ LAST_WORDS_S = 8
 _LOGS = ("web", "worker", "callbacks", "clock", "devphone", "redis")
 
 
+#: What ends it.
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
 class Failed(Exception):
     """The demo could not go on; the message says why."""
 
@@ -50,16 +54,14 @@ class Stage:
         self._stop = threading.Event()
 
     def __enter__(self) -> Stage:
-        signal.signal(signal.SIGTERM, _interrupt)
-        signal.signal(signal.SIGHUP, _interrupt)
+        for number in _ENDING:
+            signal.signal(number, _interrupt)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # From here on nothing may interrupt: a second Ctrl-C would leave half of it running.
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN)
+        _let_nothing_interrupt()
         for one in reversed(self._closing):
             one.close()
         processes.end(self._running, grace_s=10)
@@ -200,4 +202,11 @@ def _name_of(number: str) -> str:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - what signal() calls
+    _let_nothing_interrupt()
     raise KeyboardInterrupt
+
+
+def _let_nothing_interrupt() -> None:
+    """From here on it ends: a second Ctrl-C would leave half of it running."""
+    for number in _ENDING:
+        signal.signal(number, signal.SIG_IGN)
